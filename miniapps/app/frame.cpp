@@ -30,8 +30,6 @@
 namespace steelyard {
 namespace {
 
-constexpr int rounds = 3;
-
 CalibrationDepth depth_for(const MessageFacts& message) {
   constexpr double least = 1 << 16, most = 1 << 24;
   CalibrationDepth depth;
@@ -57,7 +55,7 @@ models::Platform measure_channels(const Session& session, const MessageFacts& me
     if (!plan.refused.empty()) throw InvalidArgument(fmt::format("{}", fmt::join(plan.refused, "; ")));
   });
   ChannelMeasurement measurement(session.comm(), plan.channels, depth_for(message));
-  for (int round = 0; round < rounds; ++round) measurement.round();
+  for (int round = 0; round < 3; ++round) measurement.round();
   const std::vector<MeasuredChannel> measured = measurement.result();
   models::Platform platform;
   collectively(session.comm(), [&] {
@@ -99,22 +97,8 @@ Frame::Frame(const Session& session, const RunOptions& options, const RankUnits&
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
 }
 
-SpeedModels Frame::models_without_files(const MeasurableKernel& kernel, std::int64_t total,
-                                        const std::string& algorithm) {
-  std::optional<SpeedModels> models;
-  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
-                                      [&] { models = measure_speed_models(*this, kernel, total, algorithm); });
-  record_.figures["model_time_s"] += seconds;
-  session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
-  return std::move(*models);
-}
-
 double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) {
-  Precision precision;
-  precision.repetitions_min = 2;
-  precision.repetitions_max = 5;
-  precision.time_limit_s = 0.3;
-  precision.warmups = 0;
+  const Precision precision{.repetitions_min = 2, .repetitions_max = 5, .warmups = 0, .time_limit_s = 0.3};
   const GroupPoint point = KernelMeasurement(comm(), co_execution_, kernel, precision).together(own_share(units));
   return max(std::max(point.host.time_s, point.companion.time_s));
 }
@@ -174,8 +158,7 @@ std::string Frame::bound_name(double own_bytes) const {
 
 double Frame::start_s() {
   if (!options().models.empty()) return 0.0;
-  constexpr int batches = 20;
-  constexpr int per_batch = 50;
+  constexpr int batches = 20, per_batch = 50;
   const CoExecution::Work nothing = [] {};
   std::vector<double> seconds;
   for (int batch = 0; batch < batches; ++batch) {
@@ -201,10 +184,6 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
     seconds.push_back(all[2 * static_cast<std::size_t>(slot.rank) + unit_index(slot.kind)]);
   }
   return seconds;
-}
-
-void Frame::step_done(std::int64_t steps_done, std::int64_t steps) {
-  if (progress_) progress_->set_steps(steps_done, steps);
 }
 
 bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }

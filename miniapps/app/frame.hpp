@@ -44,9 +44,6 @@ class Frame : public Resources {
   CoExecution& co_execution() { return co_execution_; }
   bool measures() const override { return true; }
 
-  /// Record that the run keeps and prints, put together by run_mini_app().
-  const RunRecord& record() const { return record_; }
-
   /// A plan with an even distribution and no prediction, of an app that balances itself.
   Plan even_plan(std::int64_t total) const;
   /// Whether the app balances itself by the times of its own steps (`--partition dynamic`).
@@ -77,7 +74,9 @@ class Frame : public Resources {
   /// Shows how many repetitions are done, while there is one.
   std::optional<Progress>& progress() { return progress_; }
   /// After each step of a repetition, by one thread of a rank. @param steps of a repetition, 0 where that is unknown
-  void step_done(std::int64_t steps_done, std::int64_t steps);
+  void step_done(std::int64_t steps_done, std::int64_t steps) {
+    if (progress_) progress_->set_steps(steps_done, steps);
+  }
   /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
   bool is_interrupted() const;
   /// Writes one of the run's files. Where that fails, the others are written all the same, before require_success()
@@ -100,26 +99,17 @@ class Frame : public Resources {
  private:
   friend ExitCode run_mini_app(Session& session, MiniApp& app);
 
-  /// Measures. Prints how long that took, and adds it to `model_time_s`.
+  /// Measures, see speed_models.cpp. Prints how long that took, and adds it to `model_time_s`.
   SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                    const std::string& algorithm) override;
 
   const Session& session_;
   RankUnits units_;
   CoExecution co_execution_;
-  RunRecord record_;
+  RunRecord record_;  ///< that the run keeps and prints, put together by run_mini_app()
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
 };
-
-/// Measures all slots at the same time: parts of `total`, evenly shared at first and then by the speeds just measured
-/// (at least 1 computation unit a slot, and no more than it holds), once beyond what a unit's own memory holds where
-/// `total` is more than that and its kernel runs on, then, as partial models are refined (000, section 2.4.2), at the
-/// distribution that `algorithm` makes of them, until it changes by less than 2 %. The larger parts come a second time,
-/// which says how speed drifts. Collective; every rank gets the same models.
-/// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
-SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
-                                 const std::string& algorithm);
 
 /// Computation units of every slot, which move while a run goes on, the same on every rank: partition::LoadBalancer on
 /// the seconds of all ranks. Source: 000, section 6.1.5.

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "comm/collective.hpp"
+#include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
+#include "core/base/text_file.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/spaces.hpp"
 #include "miniapps/app/frame.hpp"
@@ -54,17 +58,38 @@ void require_memory(const Frame& frame, const AppRun& run) {
                         ExitCode::wrong_input, 0);
 }
 
-void print_header(const Frame& frame, const AppRun& run, const RunRecord& record) {
-  const Session& session = frame.session();
-  session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
-                            counted(session.nodes().count(), "node"), record.settings.at("partition"),
-                            core_notes(session, frame.units()), run.notes(record)));
+/// Asks, before anything runs, whether `--output` and `--result` could be written at the end, and says where the folder
+/// has the result of an earlier run, which this one's will replace. Collective. @throws CollectiveError
+void require_outputs(const Session& session, const RunOptions& options) {
+  on_root(session.comm(), [&] {
+    if (!options.output.empty()) require_writable(options.output);
+    if (options.result.empty()) return;
+    if (options.result.lexically_normal() == options.output.lexically_normal()) {
+      throw InvalidArgument(
+          fmt::format("--output and --result both name {} (expected a file and a folder)", options.result.string()));
+    }
+    require_writable(options.result / "run.json");
+    if (options.dry_run || !std::filesystem::exists(options.result / "run.json")) return;
+    fmt::print(stderr, "note: {} has the result of an earlier run, which this one's will replace\n",
+               options.result.string());
+  });
 }
 
-void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
+/// Keeps a plan. @throws InvalidArgument for one that does not have a value of each kind for every unit
+void record_plan(RunRecord& record, const Plan& plan, const Frame& frame) {
+  const auto require_one_each = [&](std::size_t count, const std::string& what) {
+    if (count == record.units.size()) return;
+    throw InvalidArgument(
+        fmt::format("{} {} for {} processing units (expected one each)", count, what, record.units.size()));
+  };
+  require_one_each(plan.distribution.size(), "slices");
+  require_one_each(plan.unit_s.size(), "predicted times");
+  for (const UnitColumn& column : plan.headings.columns) {
+    require_one_each(column.cells.size(), "cells of column " + column.heading);
+  }
   record.predicted_interval_s.reset();
-  if (!plan.by_model.empty() && !slot_estimates(plan).empty()) {
-    record.predicted_interval_s = estimate(plan, plan.by_model.front(), channel_error).interval();
+  if (!plan.by_model.empty() && !plan.models.empty()) {
+    record.predicted_interval_s = frame.estimate(plan).interval();
   }
   record.computation_units = plan.headings.computation_units;
   record.distribution = plan.distribution;
@@ -78,17 +103,35 @@ void record_plan(RunRecord& record, const Plan& plan, double channel_error) {
   for (const auto& [name, value] : plan.figures) record.figures[name] = value;
 }
 
-/// Keeps the seconds of the repetitions and of every unit in them.
+/// Adds a measured value under the record's parameters and settings.
+Sample& add_sample(RunRecord& record, const std::string& metric, double value) {
+  record.samples.push_back({record.params, metric, value, record.settings});
+  return record.samples.back();
+}
+
+/// Keeps the seconds of the repetitions and of every unit in them, and how far the prediction is off where both are
+/// positive. `confidence_s` is the half width of the 95 % interval, 0 for a single repetition.
 void record_measurement(RunRecord& record, const Plan& plan, const Measurement& measurement) {
-  record_times(record, measurement.times_s, plan.time_s);
+  const std::vector<double>& times_s = measurement.times_s;
+  const double median_s = measurement.median_s, predicted_s = plan.time_s.value_or(0.0);
+  record.median_time_s = median_s;
+  record.predicted_time_s = plan.time_s;
+  record.figures["confidence_s"] = times_s.size() > 1 ? confidence_half_width(times_s, 0.95) : 0.0;
+  record.figures["coefficient_of_variation"] = coefficient_of_variation(times_s);
+  if (predicted_s > 0.0 && median_s > 0.0) {
+    record.figures["percentage_difference"] = percentage_difference(predicted_s, median_s);
+    record.figures["proportional_error"] = proportional_error(median_s, predicted_s);
+  }
+  for (std::size_t repetition = 0; repetition < times_s.size(); ++repetition) {
+    add_sample(record, "time_s", times_s[repetition]).params["repetition"] = static_cast<double>(repetition);
+  }
   for (std::size_t i = 0; i < record.units.size(); ++i) {
     UnitRecord& unit = record.units[i];
     unit.measured_s = measurement.unit_s[i];
-    for (std::size_t repetition = 0; repetition < measurement.unit_times_s.size(); ++repetition) {
-      Sample sample{record.params, "unit_time_s", measurement.unit_times_s[repetition][i], record.settings};
+    for (std::size_t repetition = 0; repetition < times_s.size(); ++repetition) {
+      Sample& sample = add_sample(record, "unit_time_s", measurement.unit_times_s[repetition][i]);
       sample.params["repetition"] = static_cast<double>(repetition);
       sample.keys["unit"] = fmt::format("rank {} {}", unit.rank, unit.kind);
-      record.samples.push_back(sample);
     }
   }
 }
@@ -99,9 +142,79 @@ void record_outcome(RunRecord& record, const Outcome& outcome) {
   for (const auto& [name, value] : outcome.figures) record.figures[name] = value;
   for (const auto& [name, point] : outcome.points) record.points[name] = point;
   for (const PhaseTime& phase : record.phases) {
-    record.samples.push_back({record.params, "phase_time_s", phase.measured_s, record.settings});
-    record.samples.back().keys["phase"] = phase.name;
+    add_sample(record, "phase_time_s", phase.measured_s).keys["phase"] = phase.name;
   }
+}
+
+/// The table of processing units, for `--dry-run` and after a run: who they are, what they get and how long they are
+/// predicted to take for it, and where it was measured, how long they took.
+std::string unit_table(const RunRecord& record, const Plan& plan) {
+  const UnitHeadings& headings = plan.headings;
+  const double total = std::accumulate(plan.distribution.begin(), plan.distribution.end(), 0.0);
+  std::vector<TableRow> rows;
+  for (std::size_t i = 0; i < record.units.size(); ++i) {
+    const UnitRecord& unit = record.units[i];
+    const auto size = static_cast<double>(plan.distribution[i]);
+    const double predicted_s = plan.unit_s[i];
+    TableRow row{{"unit", fmt::format("rank {} {}", unit.rank, unit.kind)},
+                 {"space", unit.space},
+                 {"core-ids", unit.cores},
+                 {"slowdown", unit.slowdown > 1.0 ? fmt::format("{:g} (emulated)", unit.slowdown) : "-"}};
+    for (const UnitColumn& column : headings.columns) row.emplace_back(column.heading, column.cells[i]);
+    row.emplace_back(headings.computation_units, fmt::format("{}", plan.distribution[i]));
+    row.emplace_back("share", fmt::format("{:.1f} %", total > 0.0 ? 100.0 * (size / total) : 0.0));
+    row.emplace_back("predicted" + headings.per, predicted_s > 0.0 || size == 0.0 ? format_seconds(predicted_s) : "-");
+    if (unit.measured_s) {
+      const bool comparable = *unit.measured_s > 0.0 && predicted_s > 0.0;
+      row.emplace_back("measured" + headings.per, format_seconds(*unit.measured_s));
+      row.emplace_back("difference", comparable ? difference_text(*unit.measured_s, predicted_s) : "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  return table_text(rows);
+}
+
+/// Text of a run that took place: the table of units and the lines `time`, `predicted` and `check`, with the app's own.
+std::string run_text(const RunRecord& record, const Plan& plan, const Measurement& measurement,
+                     const Outcome& outcome) {
+  const std::size_t count = measurement.times_s.size();
+  std::string spread = "measured once";
+  if (count > 1) {
+    spread = fmt::format("median of {}, 95 % interval +- {}, coefficient of variation {:.1f} %", count,
+                         format_seconds(record.figures.at("confidence_s")),
+                         100.0 * record.figures.at("coefficient_of_variation"));
+  }
+  std::string text = unit_table(record, plan) + outcome.above;
+  text += fmt::format("time       {}{}{} ({})\n", format_seconds(record.median_time_s),
+                      outcome.of_what.empty() ? "" : " ", outcome.of_what, spread);
+  if (plan.time_s) {
+    text += fmt::format("predicted  {}{}{}\n", format_seconds(*plan.time_s), interval_text(record.predicted_interval_s),
+                        behind_prediction(record.median_time_s, *plan.time_s));
+  }
+  const CheckResult& check = record.check;
+  const char* const verdict = !check.performed ? "not done" : check.passed ? "passed" : "FAILED";
+  const std::string found =
+      fmt::format("largest error {:.2e} against {} (tolerance {:.2g})", check.error, check.against, check.tolerance);
+  return text + outcome.below + fmt::format("check      {}: {}\n", verdict, check.performed ? found : check.against);
+}
+
+/// Writes `run.json`, `samples.jsonl` and the models into the folder of `--result`. Not collective: for rank 0.
+/// @return the line that says where that is; nothing is written where the user named no folder @throws RuntimeFailure
+std::string write_result(const Frame& frame, const RunRecord& record, const Plan& plan) {
+  const std::filesystem::path& folder = frame.options().result;
+  if (folder.empty()) return "";
+  const bool replaces = std::filesystem::exists(folder / "run.json");
+  // The numbers first, should there be no room for all.
+  write_run_record(folder, record);
+  for (const KeptModels& kept : plan.models) {
+    for (std::size_t i = 0; i < kept.files.size(); ++i) {
+      const Slot& slot = frame.slots()[i];
+      const char* kind = slot.kind == ProcessingUnit::Kind::host ? "host" : "device";
+      models::write_fpm_file(folder / "models" / fmt::format("rank{}-{}{}.fpm.json", slot.rank, kind, kept.suffix),
+                             kept.files[i]);
+    }
+  }
+  return fmt::format("result     {}{}\n", folder.string(), replaces ? ", in place of an earlier run's" : "");
 }
 
 /// The repetitions of a run that are finished.
@@ -138,9 +251,8 @@ class Finished {
       record_measurement(record_, plan_, all);
       record_.is_interrupted = true;
       if (!record_.check.performed) record_.check.against = "the run was interrupted";
-      session.print(unit_table(record_, plan_.headings, plan_.unit_s, all.unit_s) + time_line(record_, "") +
-                    predicted_line(record_) + check_line(record_.check));
-      session.print(write_result(options.result, record_, frame_.slots(), plan_.models));
+      session.print(run_text(record_, plan_, all, {}));
+      session.print(write_result(frame_, record_, plan_));
     }
     fmt::print(stderr, "{}: interrupted; {} of {} repetitions finished{}\n", record_.app, count, options.repetitions,
                count > 0 && !options.result.empty() ? " and kept" : "");
@@ -167,7 +279,8 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
     UnitSeconds own_s;
     const double seconds = timed_region(frame.session(), region, [&] { own_s = run.run(); });
     if (run.ends_itself() && frame.is_interrupted()) return false;
-    if (is_check_due(options, repetition)) {
+    const bool is_last = repetition + 1 == options.repetitions;
+    if (options.check == CheckLevel::all || (options.check == CheckLevel::last && is_last)) {
       if (const std::optional<FoundError> found = run.check()) {
         add_check(frame.session(), record.check, *found);
       } else if (!run.why_unchecked().empty()) {
@@ -178,7 +291,7 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
     if (repetition < 0) continue;
     std::vector<double> unit_s = frame.gather_seconds(own_s);
     interruption.update([&] { finished.add(seconds, std::move(unit_s), record.check); });
-    run.keep({seconds, repetition + 1 == options.repetitions});
+    run.keep({seconds, is_last});
   }
   frame.progress().reset();
   return true;
@@ -186,7 +299,7 @@ bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& reg
 
 /// Prints a plan and keeps it in the record, of a run that does not take place.
 void print_plan(const Session& session, const Plan& plan, RunRecord& record) {
-  session.print(unit_table(record, plan.headings, plan.unit_s));
+  session.print(unit_table(record, plan));
   session.print(!plan.text.empty() ? plan.text
                 : plan.time_s      ? fmt::format("predicted  {}\n", format_seconds(*plan.time_s))
                                    : "predicted  nothing: no model says how long this run takes\n");
@@ -205,19 +318,23 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
   require_memory(frame, run);
   if (facts.takes.steps) record.params["steps"] = static_cast<double>(frame.options().steps);
   run.describe(record);
-  print_header(frame, run, record);
+  session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
+                            counted(session.nodes().count(), "node"), record.settings.at("partition"),
+                            core_notes(session, frame.units()), run.notes(record)));
   std::optional<Plan> own_plan = run.plan();
   Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
-  record_plan(record, plan, frame.channel_error());
-  const auto write_result_folder = [&] {
-    std::string line;
-    frame.on_root([&] { line = write_result(frame.options().result, record, frame.slots(), plan.models); });
-    session.print(line);
+  record_plan(record, plan, frame);
+  const auto write_files = [&](const std::string& failure) {
+    frame.write([&] {
+      std::string line;
+      frame.on_root([&] { line = write_result(frame, record, plan); });
+      session.print(line);
+    });
+    frame.require_success(failure);
   };
   if (frame.options().dry_run) {
     print_plan(session, plan, record);
-    frame.write(write_result_folder);
-    frame.require_success("");
+    write_files("");
     return ExitCode::good;
   }
   run.allocate(plan);
@@ -230,15 +347,12 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
   const Measurement measurement = finished.measurement();
   run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
-  record_plan(record, plan, frame.channel_error());
+  record_plan(record, plan, frame);
   record_outcome(record, outcome);
   record_measurement(record, plan, measurement);
-  session.print(unit_table(record, plan.headings, plan.unit_s, measurement.unit_s));
-  session.print(outcome.above + time_line(record, outcome.of_what) + predicted_line(record) + outcome.below +
-                check_line(record.check));
-  frame.write(write_result_folder);
-  frame.require_success(outcome.failure);
-  return exit_code(record.check);
+  session.print(run_text(record, plan, measurement, outcome));
+  write_files(outcome.failure);
+  return record.check.performed && !record.check.passed ? ExitCode::check_failed : ExitCode::good;
 }
 
 }  // namespace
@@ -250,6 +364,7 @@ void prepare_options(MiniApp& app) {
   app.prepare();
 }
 
+/// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong
 ExitCode run_mini_app(Session& session, MiniApp& app) {
   collectively(session.comm(), [&] { prepare_options(app); });
   const RunOptions& options = app.run_options();

@@ -124,9 +124,6 @@ std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb
 /// Completes and checks the options once they are parsed. @throws InvalidArgument, FileFormatError
 void prepare_options(MiniApp& app);
 
-/// Runs a mini-app as its options say. Collective. @throws CollectiveError for what the user got wrong
-ExitCode run_mini_app(Session& session, MiniApp& app);
-
 /// The whole of a mini-app's main().
 int mini_app_main(int argc, char** argv, MiniApp& app);
 

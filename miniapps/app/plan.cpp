@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "core/base/errors.hpp"
 #include "core/layout.hpp"
-#include "core/typed_options.hpp"
 #include "core/unit_plan.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/fpm_file.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
@@ -28,6 +25,22 @@ MessageFacts message_facts(const models::MessagePattern& pattern, double footpri
   return facts;
 }
 
+/// Estimates of every slot's predicted time, with their intervals; empty without speed models.
+std::vector<models::Estimate> slot_estimates(const Plan& plan) {
+  if (plan.models.empty() || plan.models.front().files.empty()) return {};
+  std::vector<models::Estimate> slots(plan.unit_s.size());
+  const auto add_phase = [&](const KeptModels& models, const std::vector<std::int64_t>& units, double share) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const auto size = static_cast<double>(units[i]);
+      slots[i] = slots[i] + models::estimate(models.files[i], size, share * plan.unit_s[i]);
+    }
+  };
+  const double share = plan.column_distribution.empty() ? 1.0 : 0.5;
+  add_phase(plan.models.front(), plan.distribution, share);
+  if (share < 1.0) add_phase(plan.models.back(), plan.column_distribution, share);
+  return slots;
+}
+
 }  // namespace
 
 std::string Resources::node_name(int rank) const {
@@ -41,13 +54,9 @@ partition::Algorithm Resources::algorithm(const std::string& name) const {
   return algorithm;
 }
 
-SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
-                                    const std::vector<std::filesystem::path>& files) {
-  if (files.empty()) return models_without_files(kernel, total, algorithm);
-  std::optional<SpeedModels> models;
-  on_all_ranks(
-      [&] { models = read_speed_models(files, kernel.facts(), slots_, slowdowns_, this->algorithm(algorithm)); });
-  return std::move(*models);
+models::Estimate Resources::estimate(const Plan& plan) const {
+  const ModelForecast& run = plan.by_model.front();
+  return models::run_estimate(slot_estimates(plan), run.total_s, run.exposed_s, channel_error_);
 }
 
 std::optional<double> Resources::model_parameter(const std::string& name) const {
@@ -56,18 +65,6 @@ std::optional<double> Resources::model_parameter(const std::string& name) const 
   on_all_ranks([&] { first = models::read_fpm_file(options_.models.front()); });
   const auto found = first.parameters.find(name);
   return found == first.parameters.end() ? 1.0 : found->second;
-}
-
-void add_process_options(CLI::App& parser, ProcessCount& count) {
-  constexpr int most = 1 << 20;
-  CLI::Option* const layout = parser.get_option("--layout");
-  layout->description("Processes by a layout: one a line, on nodes by host name")
-      ->excludes(parser.get_option("--units"));
-  add_number(parser, "--processes", count.processes, "Processes", 1, most, "P")
-      ->capture_default_str()
-      ->excludes(layout);
-  add_number(parser, "--per-node", count.per_node, "Processes of a node (default: all)", 1, most, "K")
-      ->excludes(layout);
 }
 
 Processes::Processes(const RunOptions& options, const ProcessCount& count, bool has_messages) : Resources(options) {
@@ -148,35 +145,17 @@ std::string Processes::concurrency_note() const {
   const int most = *std::max_element(of_node.begin(), of_node.end());
   std::string text;
   for (const models::Channel& channel : platform_.channels) {
-    const bool is_used = channel.scope == models::Channel::Scope::node      ? most > 1
-                         : channel.scope == models::Channel::Scope::network ? nodes() > 1
-                                                                            : false;
-    if (!is_used || !channel.tau_lop || channel.tau_lop->transfer.largest_concurrency() >= most) continue;
+    const bool is_used = (channel.scope == models::Channel::Scope::node && most > 1) ||
+                         (channel.scope == models::Channel::Scope::network && nodes() > 1);
+    if (!is_used || !channel.tau_lop) continue;
+    const int measured = channel.tau_lop->transfer.largest_concurrency();
+    if (measured >= most) continue;
     text += fmt::format(
         "note       {} was measured with up to {} transfers at once; {} processes of a node may make more, "
         "which are taken as in proportion\n",
-        channel.name, channel.tau_lop->transfer.largest_concurrency(), most);
+        channel.name, measured, most);
   }
   return text;
-}
-
-std::vector<models::Estimate> slot_estimates(const Plan& plan) {
-  if (plan.models.empty() || plan.models.front().files.empty()) return {};
-  std::vector<models::Estimate> slots(plan.unit_s.size());
-  const auto add_phase = [&](const KeptModels& models, const std::vector<std::int64_t>& units, double share) {
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const auto size = static_cast<double>(units[i]);
-      slots[i] = slots[i] + models::estimate(models.files[i], size, share * plan.unit_s[i]);
-    }
-  };
-  const double share = plan.column_distribution.empty() ? 1.0 : 0.5;
-  add_phase(plan.models.front(), plan.distribution, share);
-  if (share < 1.0) add_phase(plan.models.back(), plan.column_distribution, share);
-  return slots;
-}
-
-models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, double channel_error) {
-  return models::run_estimate(slot_estimates(plan), by_model.total_s, by_model.exposed_s, channel_error);
 }
 
 std::vector<PhaseTime> beside_prediction(const Plan& plan,
@@ -193,8 +172,8 @@ std::vector<PhaseTime> beside_prediction(const Plan& plan,
 }
 
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
-                const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
-                double footprint_bytes) {
+                const std::pair<std::string, std::string>& phases,
+                const std::optional<models::MessagePattern>& exchange, double footprint_bytes) {
   if (!exchange && !on.has_seconds()) {
     throw InvalidArgument(
         fmt::format("--model is missing (expected speed models, for {} sends no messages)", kernel.facts().app));
@@ -219,8 +198,8 @@ Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t tota
   for (const models::PatternCosts& cost : costs) {
     const double communication_s = count * cost.time_s.front();
     ModelForecast one{cost.model, {}, communication_s, communication_s, start_s + kernels_s + communication_s};
-    if (on.has_seconds()) one.phases.emplace_back(names.kernel, kernels_s);
-    if (exchange) one.phases.emplace_back(names.exchange, communication_s);
+    if (on.has_seconds()) one.phases.emplace_back(phases.first, kernels_s);
+    if (exchange) one.phases.emplace_back(phases.second, communication_s);
     plan.by_model.push_back(one);
   }
   plan.time_s = plan.by_model.front().total_s;

@@ -12,11 +12,11 @@
 #include "comm/session.hpp"
 #include "core/base/run_record.hpp"
 #include "core/measurable_kernel.hpp"
-#include "miniapps/app/outputs.hpp"
 #include "miniapps/app/speed_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
+#include "models/fpm_file.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard {
@@ -28,6 +28,25 @@ struct ModelForecast {
   double communication_s = 0.0;                        ///< whether or not something else hides it
   double exposed_s = 0.0;                              ///< of it what nothing hides
   double total_s = 0.0;
+};
+
+/// A column of the app's own in the table of processing units, with a cell for every unit.
+struct UnitColumn {
+  std::string heading;
+  std::vector<std::string> cells;
+};
+
+/// Headings of an app's table of processing units.
+struct UnitHeadings {
+  std::string computation_units = "rows";
+  std::string per = "/step";             ///< what times are for, behind `predicted` and `measured`: nothing for a run
+  std::vector<UnitColumn> columns = {};  ///< before the computation units
+};
+
+/// Speed models that a run keeps as `models/rank<rank>-<host|device><suffix>.fpm.json`, one for every slot.
+struct KeptModels {
+  std::string suffix;
+  std::vector<models::FpmFile> files;
 };
 
 /// Distribution of a problem over slots, with predicted times.
@@ -81,9 +100,11 @@ class Resources {
   std::string node_name(int rank) const;
   /// Emulated slowdown of every slot.
   const std::vector<double>& slowdowns() const { return slowdowns_; }
-  /// One speed model for every slot: from these files or, in a run without files, measured; on paper, without files,
-  /// constant speeds of 1 / slowdown.
+  /// One speed model for every slot: from these files (one for all slots, one per unit of a rank, or one per slot) or,
+  /// in a run without files, measured; on paper, without files, constant speeds of 1 / slowdown.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
+  /// @throws InvalidArgument for another number of files, FileFormatError for bad files, models of another kernel, or
+  /// of several files one of a host for a device or the other way round; in a run CollectiveError instead
   SpeedModels speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
                            const std::vector<std::filesystem::path>& files);
   /// The models that most plans go by: of the files of `--model`, if any.
@@ -104,8 +125,9 @@ class Resources {
   /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
-  /// models::Platform::error() of these channels; 0 without.
-  double channel_error() const { return channel_error_; }
+  /// Estimate of a run's seconds by the plan's first model of communication. Its interval is that of the slowest slots'
+  /// speed models and of these channels.
+  models::Estimate estimate(const Plan& plan) const;
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;
@@ -120,7 +142,7 @@ class Resources {
   std::vector<std::string> hosts_;  ///< of the nodes; empty where they have no names
   std::vector<Slot> slots_;
   std::vector<double> slowdowns_;
-  double channel_error_ = 0.0;
+  double channel_error_ = 0.0;  ///< models::Platform::error() of the channels
 
  private:
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
@@ -134,9 +156,6 @@ struct ProcessCount {
   int processes = 1;
   int per_node = 0;  ///< 0: all on one node
 };
-
-/// Adds `--processes --per-node` beside the options that a prediction shares with a run.
-void add_process_options(CLI::App& parser, ProcessCount& count);
 
 /// Processes on a platform, for predictions of runs that do not take place.
 class Processes : public Resources {
@@ -173,29 +192,16 @@ class Processes : public Resources {
   models::Platform platform_;
 };
 
-/// Estimates of every slot's predicted time, with their intervals; empty without speed models.
-std::vector<models::Estimate> slot_estimates(const Plan& plan);
-
-/// Estimate of a run's seconds by a model of communication. Its interval is that of the slowest slots' speed models and
-/// of the channels.
-models::Estimate estimate(const Plan& plan, const ModelForecast& by_model, double channel_error);
-
 /// Phases of a run, with their measured seconds, beside those that the plan's first model predicts under their names.
 std::vector<PhaseTime> beside_prediction(const Plan& plan,
                                          const std::vector<std::pair<std::string, double>>& measured_s);
 
-/// Names of the two phases of an app's steps.
-struct PhaseNames {
-  std::string kernel;
-  std::string exchange;
-};
-
 /// Plans an app that repeats a kernel on all slices at the same time, followed by an exchange:
 ///   T = s + n (max_i t_i(x_i) + e), with n steps, slices x_i, e seconds of the exchange and s for the start.
-/// @param exchange nothing for an app whose ranks send no messages
+/// @param phases names of the kernel's and of the exchange's @param exchange nothing for an app that sends no messages
 /// @throws InvalidArgument, also without seconds where nothing is sent, FileFormatError
 Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t total, std::int64_t steps,
-                const PhaseNames& names, const std::optional<models::MessagePattern>& exchange,
-                double footprint_bytes = 0.0);
+                const std::pair<std::string, std::string>& phases,
+                const std::optional<models::MessagePattern>& exchange, double footprint_bytes = 0.0);
 
 }  // namespace steelyard

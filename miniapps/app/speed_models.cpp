@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -22,7 +23,11 @@
 namespace steelyard {
 namespace {
 
+using Sizes = std::vector<std::int64_t>;
+
 constexpr double same_size = 0.02;  ///< sizes closer than this are one point
+constexpr int most_refinements = 4;
+constexpr double settled = 0.02;  ///< largest relative change of a slice at which refinement ends
 
 void require_number_of_files(std::size_t files, const std::vector<Slot>& slots) {
   const std::size_t ranks = static_cast<std::size_t>(slots.back().rank) + 1, per_rank = slots.size() / ranks;
@@ -32,18 +37,6 @@ void require_number_of_files(std::size_t files, const std::vector<Slot>& slots) 
                                     files, slots.size(), same_everywhere ? " of a rank, or one each" : ""));
 }
 
-/// Rescales a model to a unit with this slowdown.
-models::FpmFile slowed_down(models::FpmFile file, double slowdown) {
-  const double factor = slowdown / file.slowdown;
-  for (models::MeasuredPoint& point : file.points) {
-    point.time_s *= factor;
-    point.confidence_s *= factor;
-    for (double& part_s : point.parts_s) part_s *= factor;
-  }
-  file.slowdown = slowdown;
-  return file;
-}
-
 /// @param found by a file; empty where it does not say
 void require_same(const std::filesystem::path& path, const std::string& key, const std::string& found,
                   const std::string& expected, const std::string& why = "") {
@@ -51,11 +44,12 @@ void require_same(const std::filesystem::path& path, const std::string& key, con
   throw FileFormatError(path.string(), key, fmt::format("is {} (expected {}{})", found, expected, why));
 }
 
-/// Reads the file of a model, which has to be of this kernel: app, element type and every parameter, where the file
-/// says. @param kind that it has to be of, where it says: files in another order than units, as from
-/// `models/*.fpm.json`, would give a host the speed of a device
+/// Reads the model of a slot, which has to be of this kernel: app, element type and every parameter, where the file
+/// says. Its seconds are multiplied by the quotient of `slowdown` and that of the measured unit.
+/// @param kind that it has to be of, where it says: files in another order than units, as from `models/*.fpm.json`,
+/// would give a host the speed of a device
 models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
-                              std::optional<ProcessingUnit::Kind> kind) {
+                              std::optional<ProcessingUnit::Kind> kind, double slowdown) {
   models::FpmFile file = models::read_fpm_file(path);
   for (const auto& [name, expected] : facts.parameters) {
     const auto found = file.parameters.find(name);
@@ -68,74 +62,15 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
     require_same(path, "unit.kind", file.unit_kind, *kind == ProcessingUnit::Kind::host ? "host" : "device",
                  ", for --model names files rank by rank, the host's before the device's");
   }
+  const double factor = slowdown / file.slowdown;
+  for (models::MeasuredPoint& point : file.points) {
+    point.time_s *= factor;
+    point.confidence_s *= factor;
+    for (double& part_s : point.parts_s) part_s *= factor;
+  }
+  file.slowdown = slowdown;
   return file;
 }
-
-}  // namespace
-
-SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm)
-    : algorithm_(std::move(algorithm)), files_(std::move(files)) {
-  fit();
-}
-
-SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
-  for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
-}
-
-std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
-  std::vector<const models::SpeedModel*> pointers;
-  for (const models::SpeedModelPtr& model : models_) pointers.push_back(model.get());
-  return pointers;
-}
-
-void SpeedModels::fit() {
-  models::FitOptions options;
-  options.shape = algorithm_.shape;
-  models_.clear();
-  for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_.model_kind, options));
-  }
-}
-
-void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double units = points[i].units;
-    if (!(units > 0.0)) continue;
-    const double in_core_units = files_[i].in_core_units;
-    std::vector<models::MeasuredPoint>& known = files_[i].points;
-    std::erase_if(known, [&](const models::MeasuredPoint& point) {
-      const bool same_regime = (point.units <= in_core_units) == (units <= in_core_units);
-      if (!same_regime || std::abs(point.units - units) > same_size * units) return false;
-      files_[i].drift.add(std::array{point, points[i]});
-      files_[i].drift.rounds = 1;  // The last one counts.
-      return true;
-    });
-    known.insert(std::find_if(known.begin(), known.end(),
-                              [&](const models::MeasuredPoint& point) { return point.units > units; }),
-                 points[i]);
-  }
-  fit();
-}
-
-SpeedModels read_speed_models(const std::vector<std::filesystem::path>& paths, const KernelFacts& facts,
-                              const std::vector<Slot>& slots, const std::vector<double>& slowdowns,
-                              const partition::Algorithm& algorithm) {
-  require_number_of_files(paths.size(), slots);
-  std::vector<models::FpmFile> files;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    std::optional<ProcessingUnit::Kind> kind;
-    if (paths.size() > 1) kind = slots[i].kind;
-    files.push_back(slowed_down(read_model_of(facts, paths[i % paths.size()], kind), slowdowns[i]));
-  }
-  return {std::move(files), algorithm};
-}
-
-namespace {
-
-using Sizes = std::vector<std::int64_t>;
-
-constexpr int most_refinements = 4;
-constexpr double settled = 0.02;  ///< largest relative change of a slice at which refinement ends
 
 /// Every slot's description on every rank, without points.
 std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts) {
@@ -226,19 +161,19 @@ Sizes proportional_sizes(const std::vector<models::FpmFile>& files, const std::v
   return sizes;
 }
 
-}  // namespace
-
+/// Measures all slots at the same time: parts of `total`, evenly shared at first and then by the speeds just measured
+/// (at least 1 computation unit a slot, and no more than it holds), once beyond what a unit's own memory holds where
+/// `total` is more than that and its kernel runs on, then, as partial models are refined (000, section 2.4.2), at the
+/// distribution that `algorithm` makes of them, until it changes by less than 2 %. The larger parts come a second time,
+/// which says how speed drifts. Collective; every rank gets the same models.
+/// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
   const partition::Algorithm distribute = frame.algorithm(algorithm);
   SpeedModels measured(describe_slots(frame, kernel.facts()), distribute);
-  // Quick rather than precise: a run measures what it needs and no more.
-  Precision precision;
-  precision.repetitions_min = 3;
-  precision.repetitions_max = 20;
-  precision.time_limit_s = 1.0;
-  // Two runs, which say how often to repeat, come first anyway.
-  precision.warmups = 0;
+  // Quick rather than precise: a run measures what it needs and no more. Two runs, which say how often to repeat, come
+  // first anyway.
+  const Precision precision{.repetitions_min = 3, .repetitions_max = 20, .warmups = 0, .time_limit_s = 1.0};
   KernelMeasurement measurement(frame.comm(), frame.co_execution(), kernel, precision);
   const auto add = [&](const Sizes& sizes) {
     std::vector<models::MeasuredPoint> points = measure(frame, measurement, sizes);
@@ -283,6 +218,78 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   // Last what the run is about to do, once more: the latest points count.
   if (slices != parts.back()) add(slices);
   return measured;
+}
+
+}  // namespace
+
+SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorithm algorithm)
+    : algorithm_(std::move(algorithm)), files_(std::move(files)) {
+  fit();
+}
+
+SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
+  for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
+}
+
+std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::SpeedModelPtr& model : models_) pointers.push_back(model.get());
+  return pointers;
+}
+
+void SpeedModels::fit() {
+  const models::FitOptions options{.shape = algorithm_.shape};
+  models_.clear();
+  for (const models::FpmFile& file : files_) {
+    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_.model_kind, options));
+  }
+}
+
+void SpeedModels::add(const std::vector<models::MeasuredPoint>& points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double units = points[i].units;
+    if (!(units > 0.0)) continue;
+    const double in_core_units = files_[i].in_core_units;
+    std::vector<models::MeasuredPoint>& known = files_[i].points;
+    std::erase_if(known, [&](const models::MeasuredPoint& point) {
+      const bool same_regime = (point.units <= in_core_units) == (units <= in_core_units);
+      if (!same_regime || std::abs(point.units - units) > same_size * units) return false;
+      files_[i].drift.add(std::array{point, points[i]});
+      files_[i].drift.rounds = 1;  // The last one counts.
+      return true;
+    });
+    known.insert(std::find_if(known.begin(), known.end(),
+                              [&](const models::MeasuredPoint& point) { return point.units > units; }),
+                 points[i]);
+  }
+  fit();
+}
+
+SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t total, const std::string& algorithm,
+                                    const std::vector<std::filesystem::path>& paths) {
+  if (paths.empty()) return models_without_files(kernel, total, algorithm);
+  std::optional<SpeedModels> models;
+  on_all_ranks([&] {
+    const partition::Algorithm distribute = this->algorithm(algorithm);
+    require_number_of_files(paths.size(), slots_);
+    std::vector<models::FpmFile> files;
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const auto kind = paths.size() > 1 ? std::optional(slots_[i].kind) : std::nullopt;
+      files.push_back(read_model_of(kernel.facts(), paths[i % paths.size()], kind, slowdowns_[i]));
+    }
+    models.emplace(std::move(files), distribute);
+  });
+  return std::move(*models);
+}
+
+SpeedModels Frame::models_without_files(const MeasurableKernel& kernel, std::int64_t total,
+                                        const std::string& algorithm) {
+  std::optional<SpeedModels> models;
+  const double seconds = timed_region(session_, fmt::format("steelyard::{}::speed_models", kernel.facts().app),
+                                      [&] { models = measure_speed_models(*this, kernel, total, algorithm); });
+  record_.figures["model_time_s"] += seconds;
+  session_.print(fmt::format("speed models measured in {}\n", format_seconds(seconds)));
+  return std::move(*models);
 }
 
 }  // namespace steelyard

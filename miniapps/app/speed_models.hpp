@@ -1,10 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
-#include "comm/session.hpp"
-#include "core/measurable_kernel.hpp"
 #include "models/fpm_file.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
@@ -34,15 +31,5 @@ class SpeedModels {
   std::vector<models::FpmFile> files_;
   std::vector<models::SpeedModelPtr> models_;
 };
-
-/// Models from files: one for all slots, one per unit of a rank, or one per slot; their seconds are multiplied by the
-/// quotient of the slot's slowdown and that of the measured unit.
-/// @param facts of the kernel that the models have to be of: app, element type and every parameter, where the file says
-/// @param slowdowns of every slot
-/// @throws InvalidArgument for another number of files, FileFormatError for bad files, models of something else, or of
-/// several files one of a host for a device or the other way round
-SpeedModels read_speed_models(const std::vector<std::filesystem::path>& paths, const KernelFacts& facts,
-                              const std::vector<Slot>& slots, const std::vector<double>& slowdowns,
-                              const partition::Algorithm& algorithm);
 
 }  // namespace steelyard

@@ -177,19 +177,13 @@ class MeasuredKernel : public MeasurableKernel {
   std::int64_t columns_;
 };
 
-struct Options {
-  RunOptions run;
-  GridOptions grid;
-  double ratio = default_ratio;
-};
-
 class Run : public AppRun {
  public:
-  Run(Frame& frame, const Options& options)
+  Run(Frame& frame, const GridOptions& grid, double ratio)
       : frame_(frame),
-        grid_(options.grid),
-        ratio_(options.ratio),
-        steps_(options.run.steps),
+        grid_(grid),
+        ratio_(ratio),
+        steps_(static_cast<double>(frame.options().steps)),
         group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
 
   double memory_bytes() const override {
@@ -219,20 +213,21 @@ class Run : public AppRun {
     group_.run([&](const auto& peer) { plates_[peer].load(value); });
   }
   UnitSeconds run() override {
+    const std::int64_t steps = frame_.options().steps;
     const UnitSeconds seconds = group_.run([&](const auto& peer) {
       auto& plate = plates_[peer];
-      for (std::int64_t step = 0; step < steps_; ++step) {
+      for (std::int64_t step = 0; step < steps; ++step) {
         peer.compute([&] { plate.step(ratio_); });
         halos_->exchange(peer, plate.origin());
-        if (group_.drives(peer.kind())) frame_.step_done(step + 1, steps_);
+        if (group_.drives(peer.kind())) frame_.step_done(step + 1, steps);
       }
     });
-    return seconds / std::max(1.0, steps());
+    return seconds / std::max(1.0, steps_);
   }
 
   /// Rounding adds up like a random walk at most.
   std::optional<FoundError> check() override {
-    const double factor = std::pow(decay(grid_, ratio_), steps());
+    const double factor = std::pow(decay(grid_, ratio_), steps_);
     double error = 0.0;
     for_rows([&](std::int64_t row, const std::vector<double>& values) {
       for (std::size_t n = 0; n < values.size(); ++n) {
@@ -242,7 +237,7 @@ class Run : public AppRun {
         error = difference < HUGE_VAL ? std::max(error, difference) : HUGE_VAL;
       }
     });
-    const double tolerance = std::numeric_limits<double>::epsilon() * (16.0 + 4.0 * steps());
+    const double tolerance = std::numeric_limits<double>::epsilon() * (16.0 + 4.0 * steps_);
     return FoundError{error, tolerance, "the decay of the plate's slowest mode"};
   }
   void write_files() override {
@@ -251,19 +246,18 @@ class Run : public AppRun {
     });
   }
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    const double steps_s = steps() * std::ranges::max(measurement.unit_s);
+    const double steps_s = steps_ * std::ranges::max(measurement.unit_s);
     Outcome outcome;
     outcome.phases =
         beside_prediction(plan, {{"step", steps_s}, {"exchange", std::max(0.0, measurement.median_s - steps_s)}});
     const double points = static_cast<double>(grid_.rows) * static_cast<double>(grid_.columns);
-    outcome.figures["points_per_s"] = steps() * points / measurement.median_s;
-    outcome.of_what = fmt::format("for {} steps", steps_);
+    outcome.figures["points_per_s"] = steps_ * points / measurement.median_s;
+    outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
     outcome.below = fmt::format("speed      {:.1f} Mpoint/s\n", outcome.figures["points_per_s"] / 1e6);
     return outcome;
   }
 
  private:
-  double steps() const { return static_cast<double>(steps_); }
   /// Calls use(row, values) with the rows of each of this rank's units, from `row` on.
   template <class Use>
   void for_rows(const Use& use) const {
@@ -273,7 +267,7 @@ class Run : public AppRun {
   Frame& frame_;
   GridOptions grid_;
   double ratio_;
-  std::int64_t steps_;
+  double steps_;
   UnitGroup group_;
   UnitData<UnitPlate> plates_;
   std::optional<RowExchange> halos_;
@@ -288,34 +282,32 @@ class Heat : public MiniApp {
             {.steps = true, .platform = true, .output = true},
             true};
   }
-  RunOptions& run_options() override { return options_.run; }
+  RunOptions& run_options() override { return run_; }
   void add_options(const AppOptions& parsers) override {
-    add_grid_options(parsers, options_.grid, 2048);
+    add_grid_options(parsers, grid_, 2048);
     parsers.run()
-        .add_option("--ratio", options_.ratio, "kappa dt / h^2, at most 0.25 (default 0.2)")
+        .add_option("--ratio", ratio_, "kappa dt / h^2, at most 0.25 (default 0.2)")
         ->check(CLI::Range(0.0, 0.25))
         ->type_name("R");
   }
-  void prepare() override { partition::find_algorithm(options_.run.partition); }
-  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, options_); }
-  std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(options_.grid.columns);
-  }
+  void prepare() override { partition::find_algorithm(run_.partition); }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return std::make_unique<Run>(frame, grid_, ratio_); }
+  std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(grid_.columns); }
   std::string problem() const override {
-    return fmt::format("heat, {} x {} double: {} steps", options_.grid.rows, options_.grid.columns, options_.run.steps);
+    return fmt::format("heat, {} x {} double: {} steps", grid_.rows, grid_.columns, run_.steps);
   }
   /// A step is a sweep of every unit, all at the same time, and an exchange of rows between neighbours.
   Plan plan(Resources& on, std::int64_t times) const override {
-    const std::int64_t rows = options_.grid.rows * times, columns = options_.grid.columns;
+    const std::int64_t rows = grid_.rows * times, columns = grid_.columns;
     const double row_bytes = sizeof(double) * static_cast<double>(columns + 2);
-    Plan plan = plan_steps(on, MeasuredKernel(columns), rows, options_.run.steps, {"step", "exchange"},
-                           models::halo_1d(on.ranks(), row_bytes), 2.0 * row_bytes * static_cast<double>(rows));
-    plan.headings = {"rows", "/step"};
-    return plan;
+    return plan_steps(on, MeasuredKernel(columns), rows, run_.steps, {"step", "exchange"},
+                      models::halo_1d(on.ranks(), row_bytes), 2.0 * row_bytes * static_cast<double>(rows));
   }
 
  private:
-  Options options_;
+  RunOptions run_;
+  GridOptions grid_;
+  double ratio_ = default_ratio;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ class UnitSystem {
   void clear_x() { Kokkos::deep_copy(space_, x_, 0.0); }
   const Vector& x() const { return x_; }        ///< n elements
   const Vector& next() const { return next_; }  ///< one for each of the unit's equations
-  std::int64_t n() const { return static_cast<std::int64_t>(x_.extent(0)); }
+  std::int64_t n() const { return x_.extent_int(0); }
 
   /// Copies a View of the unit's to the host.
   static std::vector<double> host_copy(const Vector& vector) {
@@ -98,8 +98,7 @@ class UnitSystem {
     bool multiplies_only;
     KOKKOS_FUNCTION void operator()(const Member& member) const {
       for_rows_of_team(member, a, [&](const std::int64_t row) {
-        const double product =
-            row_product(member, row_of(a, row), elements_of(x), static_cast<std::int64_t>(x.extent(0)));
+        const double product = row_product(member, row_of(a, row), elements_of(x), x.extent_int(0));
         Kokkos::single(Kokkos::PerThread(member), [&] {
           const double diagonal = a(row, first + row);
           result(row) = multiplies_only ? product : (b(row) - product) / diagonal + x(first + row);
@@ -213,10 +212,7 @@ class Run : public AppRun {
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
 
   std::optional<Plan> plan() override {
-    if (!frame_.is_dynamic()) return std::nullopt;
-    Plan plan = frame_.even_plan(n_);
-    plan.headings = {"rows", "/step"};
-    return plan;
+    return frame_.is_dynamic() ? std::optional(frame_.even_plan(n_)) : std::nullopt;
   }
 
   void allocate(const Plan& plan) override {
@@ -299,8 +295,7 @@ class Run : public AppRun {
     for (std::int64_t step = 0; step < frame_.options().steps; ++step) {
       const UnitSeconds seconds = iterate(step, step + 1);
       sum += seconds;
-      const auto left = static_cast<double>(frame_.options().steps - step - 1);
-      if (balancer_->record(seconds, left)) distribute(balancer_->units());
+      if (balancer_->record(seconds, steps_ - static_cast<double>(step + 1))) distribute(balancer_->units());
     }
     return sum;
   }
@@ -344,10 +339,8 @@ class Jacobi : public MiniApp {
   /// all have all.
   Plan plan(Resources& on, std::int64_t /*times*/) const override {
     const auto n = static_cast<double>(n_);
-    Plan plan = plan_steps(on, MeasuredKernel(n_), n_, run_.steps, {"sweep", "exchange"},
-                           models::ring_allgather(on.ranks(), sizeof(double) * n / on.ranks()), bytes_of_row(n_) * n);
-    plan.headings = {"rows", "/step"};
-    return plan;
+    return plan_steps(on, MeasuredKernel(n_), n_, run_.steps, {"sweep", "exchange"},
+                      models::ring_allgather(on.ranks(), sizeof(double) * n / on.ranks()), bytes_of_row(n_) * n);
   }
 
  private:

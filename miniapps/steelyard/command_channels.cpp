@@ -34,9 +34,18 @@ std::string hockney_text(const models::Channel& channel) {
   return text;
 }
 
+struct CalibrateOptions {
+  CalibrationDepth depth;
+  int rounds = 15;
+  bool quick = false;
+  std::filesystem::path base;
+  std::filesystem::path output;
+};
+
 /// Nodes of the run, their kinds and cores, and what is not measured.
 std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& facts, const CalibrationPlan& plan,
-                             const CalibrationDepth& depth, int rounds) {
+                             const CalibrateOptions& options) {
+  const CalibrationDepth& depth = options.depth;
   std::string text;
   for (int node = 0; node < nodes.count(); ++node) {
     const NodeFacts& fact = facts[static_cast<std::size_t>(node)];
@@ -44,12 +53,11 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
     text += fmt::format("node       {}: {}; {} on {}\n", nodes.hosts[static_cast<std::size_t>(node)], fact.kind,
                         counted(ranks, "rank"), counted(fact.cores, "core"));
   }
-  const std::string footprint =
-      depth.footprint_bytes > 0
-          ? fmt::format(" after {} of other memory", format_bytes(static_cast<double>(depth.footprint_bytes)))
-          : "";
-  text += fmt::format("messages   {} to {}{}, {}\n", format_bytes(depth.smallest_bytes),
-                      format_bytes(depth.largest_bytes), footprint, counted(rounds, "round"));
+  text += fmt::format("messages   {} to {}", format_bytes(depth.smallest_bytes), format_bytes(depth.largest_bytes));
+  if (depth.footprint_bytes > 0) {
+    text += fmt::format(" after {} of other memory", format_bytes(static_cast<double>(depth.footprint_bytes)));
+  }
+  text += fmt::format(", {}\n", counted(options.rounds, "round"));
   for (const std::string& reason : plan.refused) text += fmt::format("refused    {}\n", reason);
   return text;
 }
@@ -72,8 +80,8 @@ std::string channel_text(const models::Channel& channel, const MeasuredChannel& 
   std::vector<TableRow> rows;
   const models::TauLopTables& tau_lop = *channel.tau_lop;
   for (std::size_t i = 0; i < times.one_way.size(); ++i) {
-    const double bytes = times.one_way[i].bytes;
-    TableRow row{{"bytes", fmt::format("{:.0f}", bytes)}, {"T(m,1)", format_seconds(times.one_way[i].time_s)}};
+    const auto& [bytes, time_s] = times.one_way[i];
+    TableRow row{{"bytes", fmt::format("{:.0f}", bytes)}, {"T(m,1)", format_seconds(time_s)}};
     for (const auto& [tau, ring] : times.rings) {
       row.emplace_back(fmt::format("T(m,{})", tau), format_seconds(ring[i].time_s));
     }
@@ -97,20 +105,11 @@ std::string channel_text(const models::Channel& channel, const MeasuredChannel& 
 std::string copies_text(const models::Channel& channel, const std::vector<models::MessageTime>& times) {
   std::string text = fmt::format("\nchannel {}  {}\nHockney    {}\n", channel.id, channel.name, hockney_text(channel));
   Table table({"bytes", "time", "bytes/s"});
-  for (const models::MessageTime& copy : times) {
-    table.add_row(
-        {fmt::format("{:.0f}", copy.bytes), format_seconds(copy.time_s), format_bytes(copy.bytes / copy.time_s)});
+  for (const auto& [bytes, time_s] : times) {
+    table.add_row({fmt::format("{:.0f}", bytes), format_seconds(time_s), format_bytes(bytes / time_s)});
   }
   return text + table.text();
 }
-
-struct CalibrateOptions {
-  CalibrationDepth depth;
-  int rounds = 15;
-  bool quick = false;
-  std::filesystem::path base;
-  std::filesystem::path output;
-};
 
 /// A platform with this run's nodes, and the channels of the base where there is one.
 models::Platform start_platform(const Session& session, const CalibrateOptions& options,
@@ -195,7 +194,7 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output);
   });
-  session.print(calibrate_header(session.nodes(), facts, plan, options.depth, options.rounds));
+  session.print(calibrate_header(session.nodes(), facts, plan, options));
   const double start_s = now_s();
   std::vector<MeasuredChannel> measured;
   {
@@ -241,10 +240,6 @@ struct PlatformOptions {
   models::SimgridCluster cluster;
 };
 
-std::string simgrid_text(const PlatformOptions& options) {
-  return models::simgrid_platform(models::read_platform_file(options.platform), options.cluster);
-}
-
 struct CostOptions {
   std::filesystem::path platform;
   std::string expression;
@@ -273,10 +268,8 @@ std::string cost(const CostOptions& options) {
                                                            : event_form(expression, model, evaluation);
   const double time_s = cost_s(form, model, evaluation);
   const std::string reduced = to_string(form);
-  if (options.json) {
-    return nlohmann::ordered_json{{"evaluation", options.evaluation}, {"reduced", reduced}, {"time_s", time_s}}.dump() +
-           "\n";
-  }
+  const nlohmann::ordered_json json{{"evaluation", options.evaluation}, {"reduced", reduced}, {"time_s", time_s}};
+  if (options.json) return json.dump() + "\n";
   return fmt::format("reduced    {}   ({})\ntime       {}\n", reduced, options.evaluation, format_seconds(time_s));
 }
 
@@ -311,7 +304,9 @@ void add_platform_command(CLI::App& parser, Action& chosen) {
   const auto [command, options] = add_command<PlatformOptions>(
       parser, "platform",
       "Print measured channels as a platform of SimGrid, to run programs under SMPI on nodes not there", chosen,
-      simgrid_text);
+      [](const PlatformOptions& given) {
+        return models::simgrid_platform(models::read_platform_file(given.platform), given.cluster);
+      });
   command->add_option("FILE", options->platform, "Measured channels (*.platform.json)")->required();
   constexpr std::int64_t most = 1 << 20;
   add_number(*command, "--nodes", options->cluster.nodes, "Nodes of the cluster", 1, most)->capture_default_str();

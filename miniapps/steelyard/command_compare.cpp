@@ -25,11 +25,6 @@ struct Comparison {
   double base_s = 0.0;
   double other_s = 0.0;
   Ratio ratio;
-
-  /// Names a difference that noise alone would show in one of twenty comparisons or fewer.
-  std::string verdict() const {
-    return ratio.interval.lower > 1.0 ? "slower" : ratio.interval.upper < 1.0 ? "faster" : "no difference seen";
-  }
 };
 
 /// @throws InvalidArgument naming what differs where runs are of different apps or problems
@@ -102,12 +97,17 @@ std::string differences(const Results& base, const Results& other) {
 std::string comparison_table(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
   Table table({"run", "other", folder_name(base), "time", "ratio", "95 % from", "95 % to", ""});
   for (const Comparison& one : comparisons) {
-    const bool is_known = std::isfinite(one.ratio.interval.upper);
+    const auto& [lower, upper] = one.ratio.interval;
+    const bool is_known = std::isfinite(upper);
+    // Noise alone would show a difference in one of twenty comparisons or fewer.
+    const char* const verdict = !is_known     ? "too few repetitions (expected 4 of each)"
+                                : lower > 1.0 ? "slower"
+                                : upper < 1.0 ? "faster"
+                                              : "no difference seen";
     table.add_row({one.name.empty() ? "-" : one.name, folder_name(one.other), format_seconds(one.base_s),
                    format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
-                   is_known ? fmt::format("{:.3f}", one.ratio.interval.lower) : "-",
-                   is_known ? fmt::format("{:.3f}", one.ratio.interval.upper) : "-",
-                   is_known ? one.verdict() : "too few repetitions (expected 4 of each)"});
+                   is_known ? fmt::format("{:.3f}", lower) : "-", is_known ? fmt::format("{:.3f}", upper) : "-",
+                   verdict});
   }
   return table.text() +
          "ratio: median of the ratios of times to those of the first folder, below 1 where they are shorter; not the "

@@ -20,11 +20,8 @@ namespace {
 
 using models::MeasuredPoint;
 
-/// A model of one unit of the run: in the group or, as its file says, alone.
-struct MeasuredModel {
-  int rank = 0;
-  models::FpmFile file;
-};
+/// Models of every rank's units: measured in the group or, as their files say, alone.
+using RankModels = std::vector<std::vector<models::FpmFile>>;
 
 const MeasuredPoint* find(const std::vector<MeasuredPoint>& points, double units) {
   const auto place = std::ranges::find(points, units, &MeasuredPoint::units);
@@ -60,60 +57,61 @@ std::string measure_header(const Nodes& nodes, const KernelFacts& kernel, const 
 
 /// A row for every size of every unit, precise or not. With `plan.solo` also seconds alone and the contention factor
 /// t_c(x) / t_1(x), by which the others slow the unit down (000, figures 3.2 and 4.3).
-std::string measure_table(const std::vector<MeasuredModel>& models, const BuildPlan& plan) {
+std::string measure_table(const RankModels& models, const BuildPlan& plan) {
   std::vector<TableRow> rows;
-  for (const auto& [rank, file] : models) {
-    if (file.solo) continue;
-    std::vector<MeasuredPoint> alone;
-    for (const auto& [other_rank, other] : models) {
-      if (other_rank == rank && other.unit_kind == file.unit_kind && other.solo) alone = all_points(other);
-    }
-    const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
-    for (const MeasuredPoint& point : all_points(file)) {
-      TableRow row{{"unit", fmt::format("rank {} {}{}", rank, file.unit_kind, emulated)},
-                   {"size", fmt::format("{:.0f}", point.units)},
-                   {"time", format_seconds(point.time_s)},
-                   {"+-", share(point.confidence_s, point.time_s)},
-                   {"repetitions", fmt::format("{}", point.repetitions)},
-                   {"outliers", fmt::format("{}", point.outliers)},
-                   {"units/s", fmt::format("{:.4g}", point.speed())},
-                   {"GFLOP/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit)},
-                   {"GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)}};
-      if (plan.solo) {
-        const MeasuredPoint* const same = find(alone, point.units);
-        row.emplace_back("alone", same != nullptr ? format_seconds(same->time_s) : "-");
-        row.emplace_back("contention", same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
+  for (std::size_t rank = 0; rank < models.size(); ++rank) {
+    for (const models::FpmFile& file : models[rank]) {
+      if (file.solo) continue;
+      std::vector<MeasuredPoint> alone;
+      for (const models::FpmFile& other : models[rank]) {
+        if (other.unit_kind == file.unit_kind && other.solo) alone = all_points(other);
       }
-      row.emplace_back("used", use(file, point, plan));
-      rows.push_back(std::move(row));
+      const std::string emulated = file.slowdown > 1.0 ? fmt::format("/{:g} (emulated)", file.slowdown) : "";
+      for (const MeasuredPoint& point : all_points(file)) {
+        TableRow row{{"unit", fmt::format("rank {} {}{}", rank, file.unit_kind, emulated)},
+                     {"size", fmt::format("{:.0f}", point.units)},
+                     {"time", format_seconds(point.time_s)},
+                     {"+-", share(point.confidence_s, point.time_s)},
+                     {"repetitions", fmt::format("{}", point.repetitions)},
+                     {"outliers", fmt::format("{}", point.outliers)},
+                     {"units/s", fmt::format("{:.4g}", point.speed())},
+                     {"GFLOP/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit)},
+                     {"GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit)}};
+        if (plan.solo) {
+          const MeasuredPoint* const same = find(alone, point.units);
+          row.emplace_back("alone", same != nullptr ? format_seconds(same->time_s) : "-");
+          row.emplace_back("contention", same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
+        }
+        row.emplace_back("used", use(file, point, plan));
+        rows.push_back(std::move(row));
+      }
     }
   }
   return table_text(rows);
 }
 
 /// Outliers, sizes that drift or do not count, and where the time went.
-std::string measure_summary(const std::vector<MeasuredModel>& models, const BuildPlan& plan,
-                            const MeasuringTime& time) {
-  int runs = 0, outliers = 0;
-  std::size_t imprecise = 0, points = 0;
-  std::ptrdiff_t drifting = 0;
-  for (const auto& [rank, file] : models) {
-    imprecise += file.imprecise.size();
-    drifting += std::ranges::count_if(file.points, [&](const MeasuredPoint& point) { return drifts(point, plan); });
-    for (const MeasuredPoint& point : all_points(file)) {
-      ++points;
-      runs += point.repetitions;
-      outliers += point.outliers;
+std::string measure_summary(const RankModels& models, const BuildPlan& plan, const MeasuringTime& time) {
+  int points = 0, drifting = 0, imprecise = 0, runs = 0, outliers = 0;
+  for (const std::vector<models::FpmFile>& of_rank : models) {
+    for (const models::FpmFile& file : of_rank) {
+      for (const MeasuredPoint& point : all_points(file)) {
+        const bool counts = find(file.points, point.units) != nullptr;
+        ++points;
+        drifting += counts && drifts(point, plan) ? 1 : 0;
+        imprecise += counts ? 0 : 1;
+        runs += point.repetitions;
+        outliers += point.outliers;
+      }
     }
   }
-  const std::string of_long = time.long_kernels_s > 0.0 ? fmt::format("; {} for points over 10 ms",
-                                                                      share(time.long_overhead_s, time.long_kernels_s))
-                                                        : "";
-  std::string text = fmt::format(
-      "measured   {} points in {}: {} in timed kernels, {} around them ({} of kernel time{})\n"
-      "outliers   {} of {} repetitions, kept in the means\n",
-      points, format_seconds(time.total_s), format_seconds(time.kernels_s), format_seconds(time.overhead_s),
-      share(time.overhead_s, time.kernels_s), of_long, outliers, runs);
+  std::string text = fmt::format("measured   {} points in {}: {} in timed kernels, {} around them ({} of kernel time",
+                                 points, format_seconds(time.total_s), format_seconds(time.kernels_s),
+                                 format_seconds(time.overhead_s), share(time.overhead_s, time.kernels_s));
+  if (time.long_kernels_s > 0.0) {
+    text += fmt::format("; {} for points over 10 ms", share(time.long_overhead_s, time.long_kernels_s));
+  }
+  text += fmt::format(")\noutliers   {} of {} repetitions, kept in the means\n", outliers, runs);
   if (drifting > 0) {
     text +=
         fmt::format("drift      {} of {} points: rounds differ by more than their precision, as the intervals say\n",
@@ -190,47 +188,26 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, dou
   return plan;
 }
 
-/// The most computation units that fit into some unit's memory. Collective.
-double most_units(const Session& session, const RankUnits& units, const KernelFacts& facts) {
-  double most = 0.0;
-  for (const ProcessingUnit& unit : units_of(units)) {
-    const int ranks = session.nodes().ranks_on_node;
-    most = std::max(most, unit_limits(session.machine(), units, unit.kind, ranks, facts).max_units);
-  }
-  return all_max(session.comm(), most);
-}
-
 /// Writes the models that have points, precise or not.
-void write_files(const std::filesystem::path& folder, const std::vector<MeasuredModel>& models) {
-  for (const auto& [rank, file] : models) {
-    if (file.points.empty() && file.imprecise.empty()) continue;
-    const char* const alone = file.solo ? ".solo" : "";
-    models::write_fpm_file(folder / fmt::format("rank{}-{}{}.fpm.json", rank, file.unit_kind, alone), file);
+void write_files(const std::filesystem::path& folder, const RankModels& models) {
+  for (std::size_t rank = 0; rank < models.size(); ++rank) {
+    for (const models::FpmFile& file : models[rank]) {
+      if (file.points.empty() && file.imprecise.empty()) continue;
+      const char* const alone = file.solo ? ".solo" : "";
+      models::write_fpm_file(folder / fmt::format("rank{}-{}{}.fpm.json", rank, file.unit_kind, alone), file);
+    }
   }
 }
 
 /// Models of this rank's units.
-std::vector<MeasuredModel> own_models(const Session& session, const BuiltModels& built) {
-  std::vector<MeasuredModel> models;
+std::vector<models::FpmFile> own_models(const BuiltModels& built) {
+  std::vector<models::FpmFile> models;
   for (const std::optional<UnitModels>* unit : {&built.host, &built.companion}) {
     if (!*unit) continue;
-    models.push_back({session.rank(), (*unit)->group});
-    if ((*unit)->solo) models.push_back({session.rank(), *(*unit)->solo});
+    models.push_back((*unit)->group);
+    if ((*unit)->solo) models.push_back(*(*unit)->solo);
   }
   return models;
-}
-
-/// Models of all ranks' units, on every rank.
-std::vector<MeasuredModel> gather_models(const Session& session, const BuiltModels& built) {
-  std::vector<models::FpmFile> own;
-  for (const MeasuredModel& model : own_models(session, built)) own.push_back(model.file);
-  std::vector<MeasuredModel> all;
-  int rank = 0;
-  for (const std::vector<models::FpmFile>& of_rank : all_gather_models(session.comm(), own)) {
-    for (const models::FpmFile& file : of_rank) all.push_back({rank, file});
-    ++rank;
-  }
-  return all;
 }
 
 MeasuringTime slowest(const Session& session, const MeasuringTime& time) {
@@ -262,7 +239,8 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   BuiltModels so_far;
   std::size_t done = 0;
   Interruption interruption([&] {
-    const std::vector<MeasuredModel> measured = own_models(session, so_far);
+    RankModels measured(static_cast<std::size_t>(session.size()));
+    measured[static_cast<std::size_t>(session.rank())] = own_models(so_far);
     if (!options.output.empty()) write_files(options.output, measured);
     if (!session.is_root()) return;
     session.print(measure_table(measured, plan));
@@ -297,7 +275,12 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   });
   const StartedUnits started(session, options.run);
   const RankUnits& units = started.units();
-  const double most = most_units(session, units, facts);
+  double most = 0.0;
+  for (const ProcessingUnit& unit : units_of(units)) {
+    const int ranks = session.nodes().ranks_on_node;
+    most = std::max(most, unit_limits(session.machine(), units, unit.kind, ranks, facts).max_units);
+  }
+  most = all_max(session.comm(), most);
   collectively(session.comm(), [&] {
     plan = make_plan(options, facts, most);
     const std::int64_t largest = plan.adaptive ? plan.adaptive->largest : plan.sizes.back();
@@ -311,7 +294,7 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   session.print(measure_header(session.nodes(), facts, plan) + core_notes(session, units));
 
   const BuiltModels built = build(session, options, units, plan);
-  const std::vector<MeasuredModel> all = gather_models(session, built);
+  const RankModels all = all_gather_models(session.comm(), own_models(built));
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));
   const double uncertain = all_max(session.comm(), built.uncertain ? built.uncertain->error : 0.0);

@@ -19,11 +19,6 @@ using models::MeasuredPoint;
 
 std::string percent(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100.0 * share) : "-"; }
 
-std::string describe(const FitError& error) {
-  const std::string where = error.largest > 0.0 ? fmt::format(" (at {:g} units)", error.at_units) : "";
-  return fmt::format("{} rms, {} at most{}", percent(error.rms), percent(error.largest), where);
-}
-
 std::string seconds(double time_s) { return std::isfinite(time_s) ? format_seconds(time_s) : "does not fit"; }
 
 bool contains(std::span<const MeasuredPoint> points, double units) {
@@ -65,12 +60,14 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
   line("machine", file.machine);
   if (std::isfinite(file.in_core_units)) line("in core", fmt::format("up to {:g} units", file.in_core_units));
   if (std::isfinite(model.max_units())) line("limit", fmt::format("{:g} units", model.max_units()));
-  line("points",
-       fmt::format("{}{}{}", file.points.size(),
-                   model.dropped().empty() ? "" : fmt::format(", {} dropped by the shape", model.dropped().size()),
-                   file.all_imprecise       ? ", all imprecise: measure again on a quiet machine"
-                   : file.imprecise.empty() ? ""
-                                            : fmt::format(", {} imprecise ones do not count", file.imprecise.size())));
+  std::string points = fmt::format("{}", file.points.size());
+  if (!model.dropped().empty()) points += fmt::format(", {} dropped by the shape", model.dropped().size());
+  if (file.all_imprecise) {
+    points += ", all imprecise: measure again on a quiet machine";
+  } else if (!file.imprecise.empty()) {
+    points += fmt::format(", {} imprecise ones do not count", file.imprecise.size());
+  }
+  line("points", points);
   std::string kind = model.kind();
   for (const auto& [name, value] : model.parameters()) {
     kind += fmt::format("{}{} = {:.6g}", kind == model.kind() ? ": " : ", ", name, value);
@@ -79,7 +76,9 @@ std::string model_header(const std::filesystem::path& path, const models::FpmFil
   const models::Variation variation = models::variation(file.points);
   line("variation", fmt::format("{:.1f} % between neighbouring extrema, a band of {:.1f} %", 100.0 * variation.largest,
                                 100.0 * variation.widest));
-  line("fit error", describe(model.fit_error()));
+  const FitError error = model.fit_error();
+  const std::string place = error.largest > 0.0 ? fmt::format(" (at {:g} units)", error.at_units) : "";
+  line("fit error", fmt::format("{} rms, {} at most{}", percent(error.rms), percent(error.largest), place));
   return text + "\n";
 }
 
@@ -163,9 +162,7 @@ struct ModelOptions {
 
 std::string as_json(const models::FpmFile& file, const models::SpeedModel& model, const std::vector<double>& at) {
   const models::FitError error = model.fit_error();
-  nlohmann::ordered_json json;
-  json["kind"] = model.kind();
-  json["at"] = nlohmann::ordered_json::array();
+  nlohmann::ordered_json json{{"kind", model.kind()}, {"at", nlohmann::ordered_json::array()}};
   for (const double units : at) {
     // Null where it is not finite: what does not fit takes no time.
     json["at"].push_back({{"units", units}, {"time_s", model.time_s(units)}, {"speed", model.speed(units)}});

@@ -57,10 +57,10 @@ void add_interval(TableRow& row, const models::Estimate& estimate) {
   row.emplace_back("90 % to", format_seconds(interval.upper));
 }
 
-std::string plan_json(const std::string& app, const Plan& plan, double channel_error) {
+std::string plan_json(const std::string& app, const Plan& plan, const Processes& processes) {
   const ModelForecast& first = plan.by_model.front();
   ordered_json json{{"app", app}};
-  add_times(json, first, estimate(plan, first, channel_error));
+  add_times(json, first, processes.estimate(plan));
   json["communication_model"] = first.model;
   for (const ModelForecast& one : plan.by_model) json["models"][one.model] = one.communication_s;
   json["distribution"] = plan.distribution;
@@ -79,8 +79,7 @@ std::string plan_table(const Plan& plan, const Processes& processes) {
     row.emplace_back("total", format_seconds(one.total_s));
   }
   return table_text(rows) + fmt::format("total      {}{} ({}{})\n", format_seconds(first.total_s),
-                                        interval_text(estimate(plan, first, processes.channel_error()).interval()),
-                                        first.model,
+                                        interval_text(processes.estimate(plan).interval()), first.model,
                                         processes.has_seconds() ? "" : "; communication alone, for want of --model");
 }
 
@@ -97,6 +96,14 @@ std::string details(const Processes& processes, const Plan& plan) {
   return table.text();
 }
 
+/// 1, 2, 4, … and `most`.
+std::vector<int> process_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
 /// Strong or weak scaling: 1, 2, 4, … processes up to the number of the options, each beside one process.
 std::string predict_scaling(const PredictOptions& options) {
   const RunOptions& run_options = options.app->run_options();
@@ -111,12 +118,12 @@ std::string predict_scaling(const PredictOptions& options) {
   std::vector<TableRow> rows;
   ordered_json json{{"app", options.name()}, {"scaling", options.scaling}, {"runs", ordered_json::array()}};
   double one_s = 0.0, best_efficiency = 0.0;
-  const int most = options.processes.processes;
-  for (int count = 1;; count = std::min(2 * count, most)) {
+  std::string note;
+  for (const int count : process_counts(options.processes.processes)) {
     Processes processes = options.on({count, options.processes.per_node});
     const Plan plan = options.app->plan(processes, weak ? count : 1);
     const ModelForecast& run = plan.by_model.front();
-    const models::Estimate total = estimate(plan, run, processes.channel_error());
+    const models::Estimate total = processes.estimate(plan);
     if (count == 1) one_s = run.total_s;
     const double speedup = (weak ? count : 1) * one_s / run.total_s;
     best_efficiency = std::max(best_efficiency, speedup / count);
@@ -128,18 +135,20 @@ std::string predict_scaling(const PredictOptions& options) {
     json["runs"].push_back({{"processes", count}});
     add_times(json["runs"].back(), run, total);
     json["runs"].back()["speedup"] = speedup;
-    if (count < most) continue;
-    if (options.json) return json.dump(2) + "\n";
-    const char* const superlinear =
-        "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
-    return table_text(rows) + processes.concurrency_note() + (best_efficiency > 1.005 ? superlinear : "");
+    note = processes.concurrency_note();
   }
+  if (options.json) return json.dump(2) + "\n";
+  if (best_efficiency > 1.005) {
+    note +=
+        "note       efficiencies above 100 % are those of the speed models: smaller slices are faster, as in caches\n";
+  }
+  return table_text(rows) + note;
 }
 
 /// The units of a process, as their models were measured.
 struct UnitSet {
   std::vector<std::filesystem::path> paths;
-  models::FpmFile first;
+  std::map<std::string, double> parameters;  ///< of the first model
   UnitChoice choice = UnitChoice::host;
   std::string name;
   CoreList cores;
@@ -147,13 +156,14 @@ struct UnitSet {
 
 UnitSet read_unit(const std::filesystem::path& path) {
   const models::FpmFile file = models::read_fpm_file(path);
-  const std::string kind = file.unit_kind.empty() ? "host" : file.unit_kind;
-  return {{path},
-          file,
-          kind == "device" ? UnitChoice::device : UnitChoice::host,
-          kind + (file.unit_cores.empty() ? "" : " " + file.unit_cores) +
-              (file.slowdown > 1.0 ? fmt::format("/{:g}", file.slowdown) : ""),
-          file.unit_cores.empty() ? CoreList() : parse_cores(file.unit_cores)};
+  UnitSet unit{{path}, file.parameters, UnitChoice::host, file.unit_kind.empty() ? "host" : file.unit_kind, {}};
+  if (unit.name == "device") unit.choice = UnitChoice::device;
+  if (!file.unit_cores.empty()) {
+    unit.name += " " + file.unit_cores;
+    unit.cores = parse_cores(file.unit_cores);
+  }
+  if (file.slowdown > 1.0) unit.name += fmt::format("/{:g}", file.slowdown);
+  return unit;
 }
 
 /// Each file alone, and those pairs that one process can drive. Of units that have the same name the first ones count.
@@ -165,16 +175,15 @@ std::vector<UnitSet> unit_sets(const std::vector<std::filesystem::path>& paths) 
     for (const UnitSet& device : alone) {
       const auto &at = host.paths.front(), &other_at = device.paths.front();
       if (host.choice != UnitChoice::host || device.choice != UnitChoice::device) continue;
-      if (at.parent_path() != other_at.parent_path() || host.first.parameters != device.first.parameters) continue;
+      if (at.parent_path() != other_at.parent_path() || host.parameters != device.parameters) continue;
       if (std::ranges::find_first_of(host.cores, device.cores) != host.cores.end()) continue;
-      UnitSet both{
-          {at, other_at}, host.first, UnitChoice::host_and_device, host.name + " + " + device.name, host.cores};
-      both.cores.insert(both.cores.end(), device.cores.begin(), device.cores.end());
-      sets.push_back(both);
+      sets.push_back(
+          {{at, other_at}, host.parameters, UnitChoice::host_and_device, host.name + " + " + device.name, host.cores});
+      sets.back().cores.insert(sets.back().cores.end(), device.cores.begin(), device.cores.end());
     }
   }
   std::set<std::pair<std::string, std::map<std::string, double>>> known;
-  std::erase_if(sets, [&](const UnitSet& set) { return !known.emplace(set.name, set.first.parameters).second; });
+  std::erase_if(sets, [&](const UnitSet& set) { return !known.emplace(set.name, set.parameters).second; });
   return sets;
 }
 
@@ -187,20 +196,15 @@ std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
   return least;
 }
 
-bool same_shares(const Plan& a, const Plan& b) {
-  return a.distribution == b.distribution && a.column_distribution == b.column_distribution &&
-         a.rectangles == b.rectangles;
-}
-
 /// The parameters of a set's models that others' models have with another value, such as `time_tile 4`.
 std::string variant_of(const UnitSet& set, const std::vector<UnitSet>& all) {
   std::vector<std::string> differing;
-  for (const auto& [name, value] : set.first.parameters) {
-    const auto differs = [&, key = name, own = value](const UnitSet& other) {
-      const auto found = other.first.parameters.find(key);
-      return found != other.first.parameters.end() && found->second != own;
+  for (const auto& parameter : set.parameters) {
+    const auto differs = [&](const UnitSet& other) {
+      return other.parameters.contains(parameter.first) && other.parameters.at(parameter.first) != parameter.second;
     };
-    if (std::ranges::any_of(all, differs)) differing.push_back(fmt::format("{} {:g}", name, value));
+    const bool any = std::ranges::any_of(all, differs);
+    if (any) differing.push_back(fmt::format("{} {:g}", parameter.first, parameter.second));
   }
   return fmt::format("{}", fmt::join(differing, ", "));
 }
@@ -225,24 +229,23 @@ struct AdvisedRun {
 
 /// All ways that models tell of: first the simplest of those that are as good as the fastest (with the fewest
 /// processes, then with the fewest units), then the others, the fastest first. There are 1, 2, 4, … processes up to
-/// `--processes`; a host or a companion alone, each as one of the files of `--model` was measured, or both of files
-/// that lie in the same folder and are of different cores; each partition of the app where there are several processing
-/// units. Ways that need more cores than the platform's nodes have are left out, those that cannot be predicted, and
-/// partitions with the same shares as one before them.
+/// `--processes`; units as unit_sets() has them; each partition of the app where there are several units. Ways that
+/// need more cores than the platform's nodes have are left out, those that cannot be predicted, and partitions with the
+/// same shares as one before them. @param app with its options as the user gave them; those that advice chooses are
+/// changed
 /// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
-/// @param app with its options as the user gave them; those that advice chooses are changed
 std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
   // Models are not surer of a difference than this.
   constexpr double as_good = 1.05;
   RunOptions& options = app.run_options();
   if (options.models.empty()) throw InvalidArgument("--advise needs --model (expected models of a process's units)");
   std::vector<AdvisedRun> runs;
-  std::string refusal;
+  std::string refusal = "no run fits the platform's cores (expected models of fewer)";
   const std::vector<UnitSet> sets = unit_sets(options.models);
   for (const UnitSet& set : sets) {
     options.models = set.paths;
     options.units = set.choice;
-    for (int count = 1;; count = std::min(2 * count, most.processes)) {
+    for (const int count : process_counts(most.processes)) {
       Processes processes(options, {count, most.per_node}, app.facts().takes.platform);
       const std::optional<std::size_t> cores = cores_per_node(processes.platform());
       const int per_node = std::min(count, most.per_node > 0 ? most.per_node : count);
@@ -252,22 +255,22 @@ std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
         options.partition = partition;
         try {
           const Plan plan = app.plan(processes, 1);
-          if (std::ranges::any_of(known, [&](const Plan& one) { return same_shares(one, plan); })) continue;
+          const auto has_same_shares = [&](const Plan& one) {
+            return one.distribution == plan.distribution && one.column_distribution == plan.column_distribution &&
+                   one.rectangles == plan.rectangles;
+          };
+          if (std::ranges::any_of(known, has_same_shares)) continue;
           known.push_back(plan);
-          const ModelForecast& by_model = plan.by_model.front();
-          runs.push_back({count, set, variant_of(set, sets), partition, by_model,
-                          estimate(plan, by_model, processes.channel_error())});
+          runs.push_back(
+              {count, set, variant_of(set, sets), partition, plan.by_model.front(), processes.estimate(plan)});
         } catch (const InvalidArgument& error) {
           refusal = error.what();
         }
         if (processes.slots().size() == 1) break;
       }
-      if (count == most.processes) break;
     }
   }
-  if (runs.empty()) {
-    throw InvalidArgument(refusal.empty() ? "no run fits the platform's cores (expected models of fewer)" : refusal);
-  }
+  if (runs.empty()) throw InvalidArgument(refusal);
   const auto time_s = [](const AdvisedRun& run) { return run.estimate.time_s; };
   std::ranges::stable_sort(runs, {}, time_s);
   const double good_s = as_good * time_s(runs.front());
@@ -343,29 +346,9 @@ std::string predict(const PredictOptions& options) {
   Processes processes = options.on(options.processes);
   if (options.scaling != "none") return (options.json ? "" : header(options, processes)) + predict_scaling(options);
   const Plan plan = options.app->plan(processes, 1);
-  if (options.json) return plan_json(options.name(), plan, processes.channel_error());
+  if (options.json) return plan_json(options.name(), plan, processes);
   return header(options, processes) + (options.detail ? details(processes, plan) : "") + plan_table(plan, processes) +
          processes.concurrency_note();
-}
-
-void add_app(CLI::App& parser, MiniApp& mini_app, Action& chosen) {
-  const AppFacts facts = mini_app.facts();
-  const auto [app, options] = add_command<PredictOptions>(parser, facts.name, facts.description, chosen, predict);
-  options->app = &mini_app;
-  options->parsers = add_app_options(*app, mini_app, Verb::predict);
-  add_process_options(*app, options->processes);
-  CLI::Option* scaling = add_choice(*app, "--scaling", options->scaling,
-                                    "A table of 1, 2, 4, ... processes up to --processes", {"none", "strong", "weak"});
-  CLI::Option* detail = app->add_flag("--detail", options->detail, "What every process gets");
-  CLI::Option* advise = app->add_flag(
-      "--advise", options->advise,
-      "A table of the ways to run it that the models of --model tell of, with up to --processes, and which to take: "
-      "the simplest of those that are within 5 % of the fastest");
-  for (const char* chosen_by_advice : {"--partition", "--distribution", "--units", "--layout", "--slowdown"}) {
-    advise->excludes(app->get_option(chosen_by_advice));
-  }
-  advise->excludes(scaling)->excludes(detail);
-  add_format_option(*app, options->json);
 }
 
 }  // namespace
@@ -374,7 +357,34 @@ void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
   CLI::App* command = add_command_of_apps(
       parser, "predict", "Predict how long an app takes on a platform, for any number of processes, without running it",
       "An app to predict");
-  for (const std::unique_ptr<MiniApp>& app : apps) add_app(*command, *app, chosen);
+  for (const std::unique_ptr<MiniApp>& mini_app : apps) {
+    const AppFacts facts = mini_app->facts();
+    const auto [app, options] = add_command<PredictOptions>(*command, facts.name, facts.description, chosen, predict);
+    options->app = mini_app.get();
+    options->parsers = add_app_options(*app, *mini_app, Verb::predict);
+    CLI::Option* layout = app->get_option("--layout");
+    layout->description("Processes by a layout: one a line, on nodes by host name")
+        ->excludes(app->get_option("--units"));
+    constexpr int most = 1 << 20;
+    add_number(*app, "--processes", options->processes.processes, "Processes", 1, most, "P")
+        ->capture_default_str()
+        ->excludes(layout);
+    add_number(*app, "--per-node", options->processes.per_node, "Processes of a node (default: all)", 1, most, "K")
+        ->excludes(layout);
+    CLI::Option* scaling =
+        add_choice(*app, "--scaling", options->scaling, "A table of 1, 2, 4, ... processes up to --processes",
+                   {"none", "strong", "weak"});
+    CLI::Option* detail = app->add_flag("--detail", options->detail, "What every process gets");
+    CLI::Option* advise = app->add_flag(
+        "--advise", options->advise,
+        "A table of the ways to run it that the models of --model tell of, with up to --processes, and which to take: "
+        "the simplest of those that are within 5 % of the fastest");
+    for (const char* chosen_by_advice : {"--partition", "--distribution", "--units", "--layout", "--slowdown"}) {
+      advise->excludes(app->get_option(chosen_by_advice));
+    }
+    advise->excludes(scaling)->excludes(detail);
+    add_format_option(*app, options->json);
+  }
 }
 
 }  // namespace steelyard::tool

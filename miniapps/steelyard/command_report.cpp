@@ -1,380 +1,247 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "core/base/document.hpp"
 #include "core/base/errors.hpp"
-#include "core/base/statistics.hpp"
-#include "core/base/table.hpp"
+#include "core/base/json_file.hpp"
 #include "core/base/text_file.hpp"
-#include "core/machine.hpp"
-#include "miniapps/app/outputs.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "miniapps/steelyard/results.hpp"
 
 namespace steelyard::tool {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Json = nlohmann::json;
+/// Points, each an object of columns' values.
+using Points = std::vector<Json>;
 
-/// The parts of an array or object, or one value.
-std::string list_of(const nlohmann::json& values, const char* separator = ", ") {
-  if (values.is_string()) return values.get<std::string>();
-  if (!values.is_structured()) return values.is_null() ? "" : values.dump();
-  std::string list;
-  for (const auto& [name, value] : values.items()) {
-    list += fmt::format("{}{}{}", list.empty() ? "" : separator, values.is_object() ? name + " = " : "",
-                        list_of(value, separator));
+/// An experiment of benchmarks/papers: its question, charts and tables, the paper's numbers beside them, and what
+/// differs in hardware. benchmarks/papers/README.md has the format.
+class Experiment {
+ public:
+  /// @param folder with experiment.json @throws FileFormatError for files that do not have the format
+  explicit Experiment(const std::filesystem::path& folder)
+      : json_(read_json_file(folder / "experiment.json")), reader_((folder / "experiment.json").string(), json_) {
+    reader_.require_schema("steelyard.experiment/1");
+    const std::filesystem::path points = folder / reader_.text("points_file");
+    for (const Json& point : read_json_lines(points)) {
+      points_.push_back(JsonReader(points.string(), point).object("values").value());
+    }
+    for (const JsonReader& point : reader_.array("paper_points")) paper_points_.push_back(point.value());
   }
-  return list;
-}
 
-/// Median over all rounds of seconds that each may have.
-std::optional<double> median_of(const Configuration& rounds, const char* key) {
-  std::vector<double> values_s;
-  for (const RunResult& round : rounds) {
-    if (const auto value_s = number_of(round.json, key); value_s && *value_s > 0.0) values_s.push_back(*value_s);
+  void add_to(Document& document) const {
+    const auto text = [&](const char* key) { return reader_.text(key); };
+    document.add_heading(1, fmt::format("{}, {}: {}", text("paper"), text("figure"), text("title")));
+    if (const std::string banner = reader_.text("banner", ""); !banner.empty()) document.add_text(banner);
+    document.add_text(text("question"));
+    const char* const end = reader_.flag("complete", true) ? "" : "; not finished";
+    document.add_facts({{"machine", text("machine")},
+                        {"date, scale", fmt::format("{}, {}{}", text("date"), text("scale"), end)},
+                        {"commit", text("commit")}});
+    for (const JsonReader& chart : reader_.array("charts")) add_chart(document, chart);
+    for (const JsonReader& table : reader_.array("tables")) add_table(document, table);
+    const std::string note = reader_.text("paper_note", "");
+    if (!note.empty()) document.add_text("In the paper: " + note);
+    document.add_text("What differs: " + text("difference"));
   }
-  return values_s.empty() ? std::nullopt : std::optional(median(values_s));
-}
 
-std::string seconds(std::optional<double> time_s) { return time_s ? format_seconds(*time_s) : "-"; }
+ private:
+  /// Points that have all of `where` and values of all columns.
+  static Points chosen(const Points& all, const Json& where, const std::vector<std::string>& columns) {
+    Points found;
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const Json& point) {
+      const auto has_value = [&](const std::string& name) { return !point.value(name, Json()).is_null(); };
+      Json same = point;
+      same.update(where);
+      return same == point && std::ranges::all_of(columns, has_value);
+    });
+    return found;
+  }
 
-std::string difference(std::optional<double> measured_s, std::optional<double> predicted_s) {
-  const bool comparable = measured_s && predicted_s && *measured_s > 0.0 && *predicted_s > 0.0;
-  return comparable ? difference_text(*measured_s, *predicted_s) : "-";
-}
+  static std::string text_of(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+    return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
+  }
 
-/// A configuration of an app, its rounds taken together.
-struct Run {
-  std::string name;    ///< of its own folder
-  std::string folder;  ///< that this is in, below the app's: named after the problem's size in the main job
-  const Configuration* rounds = nullptr;
-  std::optional<double> time_s;
-  std::optional<double> predicted_s;
-  std::optional<Interval> interval_s = {};  ///< of the prediction
-  std::optional<Gain> gain = {};            ///< over even slices of the same problem on the same units
-  std::optional<double> predicted_gain = {};
+  /// Numbers of values that may be texts: the place of each different one.
+  struct Names {
+    std::vector<std::string> names;
+    double place(const Json& value) {
+      const std::string text = text_of(value);
+      const auto found = std::ranges::find(names, text);
+      const auto index = static_cast<double>(found - names.begin());
+      if (found == names.end()) names.push_back(text);
+      return index;
+    }
+  };
 
-  const nlohmann::json& json() const { return rounds->front().json; }
-  std::string partition() const { return json().value("/settings/partition"_json_pointer, "-"); }
-  std::string title() const { return name + (folder.empty() ? "" : ", " + folder); }
-  std::string problem() const { return (folder.empty() ? "" : folder + ", ") + unit_names(json()); }
-  std::string check() const {
-    const auto all = [&](const nlohmann::json::json_pointer& key) {
-      const auto holds = [&](const RunResult& one) { return one.json.value(key, nlohmann::json()) == true; };
-      return std::ranges::all_of(*rounds, holds);
+  static SvgPlot::Scale scale_of(const JsonReader& axis) {
+    return axis.text("scale", "linear") == "log" ? SvgPlot::Scale::logarithmic : SvgPlot::Scale::linear;
+  }
+
+  const Points& source(const JsonReader& series) const {
+    return series.text("from", "here") == "paper" ? paper_points_ : points_;
+  }
+  static Json where(const JsonReader& object) { return object.value().value("where", Json::object()); }
+  static std::string label(const JsonReader& series) {
+    return series.text("label") + (series.text("from", "here") == "paper" ? " (paper)" : "");
+  }
+
+  /// A line with marks, or marks alone.
+  void add_points(SvgPlot& plot, const JsonReader& chart, const JsonReader& series, Names& x_names) const {
+    const std::string kind = chart.text("kind"), x = chart.object("x").text("column"), y = series.text("y");
+    const std::string low = series.text("low", ""), high = series.text("high", "");
+    struct Point {
+      double x, y, error;
     };
-    return !all("/check/performed"_json_pointer) ? "-" : all("/check/passed"_json_pointer) ? "passed" : "FAILED";
-  }
-  /// Factor by which the prediction is off; nothing without one.
-  std::optional<double> error() const {
-    return time_s && predicted_s ? std::optional(proportional_error(*time_s, *predicted_s)) : std::nullopt;
-  }
-};
-
-using Runs = std::vector<Run>;
-
-/// Runs by app, those of the same problem and units one after the other.
-std::map<std::string, Runs> runs_of(const Results& results) {
-  std::map<std::string, std::map<std::string, Runs>> alike;
-  for (const auto& [name, rounds] : results) {
-    const std::string app = rounds.front().json.value("app", "");
-    const std::filesystem::path path = name.starts_with(app + "/") ? name.substr(app.size() + 1) : name;
-    Run run{name.empty() ? folder_name(rounds.front().folder) : path.filename().string(), path.parent_path().string(),
-            &rounds, median_of(rounds, "median_time_s"), median_of(rounds, "predicted_time_s")};
-    const nlohmann::json interval = run.json().value("predicted_interval_s", nlohmann::json());
-    if (interval.is_array()) run.interval_s = Interval{interval.at(0), interval.at(1)};
-    // Sizes in the order of their numbers.
-    const std::string size = fmt::format("{:>12}", run.folder);
-    alike[app][size + problem_of(run.json()).dump() + unit_names(run.json())].push_back(run);
-  }
-  std::map<std::string, Runs> apps;
-  for (auto& [app, problems] : alike) {
-    for (auto& [problem, runs] : problems) {
-      const auto even = std::ranges::find(runs, "even", &Run::partition);
-      for (Run& run : runs) {
-        if (even == runs.end()) break;
-        run.gain = gain(*even->rounds, *run.rounds, true);
-        if (even->predicted_s && run.predicted_s) run.predicted_gain = *even->predicted_s / *run.predicted_s;
+    std::vector<Point> points;
+    for (const Json& point : chosen(source(series), where(series), {x, y})) {
+      if (!point[y].is_number()) continue;
+      const double at = point[x].is_number() ? point[x].get<double>() : x_names.place(point[x]) + 0.5;
+      const bool has_error = point.value(low, Json()).is_number() && point.value(high, Json()).is_number();
+      const double error = has_error ? 0.5 * std::abs(point[high].get<double>() - point[low].get<double>()) : 0.0;
+      const bool fits = (plot.x_scale == SvgPlot::Scale::linear || at > 0.0) &&
+                        (plot.y_scale == SvgPlot::Scale::linear || point[y] > 0.0);
+      if (fits) points.push_back({at, point[y], error});
+    }
+    std::ranges::stable_sort(points, {}, &Point::x);
+    SvgPlot::Series marks{label(series), {}, {}, {}, false, plot.series.size()};
+    SvgPlot::Series line{"", {}, {}, {}, true, plot.series.size()};
+    for (const Point& point : points) {
+      if (kind == "steps" && !line.x.empty()) {
+        line.x.push_back(point.x);
+        line.y.push_back(line.y.back());
       }
-      apps[app].insert(apps[app].end(), runs.begin(), runs.end());
+      for (SvgPlot::Series* const one : {&marks, &line}) {
+        one->x.push_back(point.x);
+        one->y.push_back(point.y);
+      }
+      marks.error.push_back(point.error);
+    }
+    plot.series.push_back(marks);
+    if (kind == "line" || kind == "steps") plot.series.push_back(line);
+  }
+
+  /// Bars, beside or on each other.
+  void add_bars(SvgPlot& plot, const JsonReader& chart, Names& x_names) const {
+    const std::vector<JsonReader> all = chart.array("series");
+    const bool stacked = chart.text("kind") == "stacked";
+    const bool is_logarithmic = !stacked && plot.y_scale == SvgPlot::Scale::logarithmic;
+    const double width = 0.8 / static_cast<double>(stacked ? 1 : std::max<std::size_t>(1, all.size()));
+    std::map<double, double> height;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string x = chart.object("x").text("column"), y = all[i].text("y");
+      plot.series.push_back({label(all[i]), {}, {}});
+      for (const Json& point : chosen(source(all[i]), where(all[i]), {x, y})) {
+        if (!point[y].is_number()) continue;
+        const double value = point[y].get<double>(), place = x_names.place(point[x]);
+        if (is_logarithmic && value <= 0.0) continue;
+        const double left = place + 0.1 + (stacked ? 0.0 : width * static_cast<double>(i));
+        const double from = stacked ? height[place] : is_logarithmic ? 0.5 * value : 0.0;
+        const double to = stacked ? from + value : value;
+        plot.boxes.push_back({left, left + width, std::min(from, to), std::max(from, to), i});
+        height[place] = to;
+      }
     }
   }
-  return apps;
-}
 
-/// Values of the runs that have one.
-template <class Value>
-std::vector<double> values_of(const Runs& runs, const Value& value) {
-  std::vector<double> values;
-  for (const Run& run : runs) {
-    if (const std::optional<double> own = std::invoke(value, run)) values.push_back(*own);
-  }
-  return values;
-}
-
-/// Gains of sizing slices: where units differ in speed, or where they are alike.
-std::vector<double> gains_of(const Runs& runs, bool units_differ) {
-  return values_of(runs, [&](const Run& run) {
-    const bool counts = run.gain && run.gain->ideal.has_value() == units_differ;
-    return counts ? std::optional(run.gain->factor) : std::nullopt;
-  });
-}
-
-std::vector<double> shares_of_ideal(const Runs& runs) {
-  return values_of(runs, [](const Run& run) { return run.gain ? run.gain->of_ideal : std::nullopt; });
-}
-
-std::string percent_text(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
-
-/// Processors, cores, memory and BLAS of the run that used the most cores.
-std::string machine_of(const Runs& runs) {
-  const auto cores_of = [](const Run& run) {
-    std::set<int> cores;
-    for (const auto& unit : run.json().value("units", nlohmann::json::array())) {
-      const CoreList own = parse_cores(unit.at("cores").get<std::string>());
-      cores.insert(own.begin(), own.end());
+  /// Rectangles of a matrix, or operations in time on lanes.
+  void add_boxes(SvgPlot& plot, const JsonReader& chart) const {
+    const bool is_timeline = chart.text("kind") == "timeline";
+    const std::string x = chart.object("x").text("column"), width = chart.text("width"), colour = chart.text("colour");
+    const std::string lane = is_timeline ? chart.text("lane") : chart.object("y").text("column");
+    const std::string height = chart.text("height", ""), text = chart.text("text", "");
+    Names colours, lanes;
+    for (const JsonReader& series : chart.array("series")) {
+      for (const Json& point : chosen(source(series), where(series), {x, width, lane, colour})) {
+        const double left = point[x].get<double>();
+        const double low = is_timeline ? lanes.place(point[lane]) + 0.1 : point[lane].get<double>();
+        const double high = low + (is_timeline ? 0.8 : point.at(height).get<double>());
+        plot.boxes.push_back({left, left + point[width].get<double>(), low, high,
+                              static_cast<std::size_t>(colours.place(point[colour])),
+                              point.contains(text) ? text_of(point[text]) : ""});
+      }
     }
-    return CoreList(cores.begin(), cores.end());
-  };
-  const Run& widest = *std::ranges::max_element(runs, {}, [&](const Run& run) { return cores_of(run).size(); });
-  const CoreList cores = cores_of(widest);
-  std::vector<std::string> parts{list_of(widest.json().value("processors", nlohmann::json()))};
-  if (!cores.empty()) parts.push_back(fmt::format("{} ({})", counted(std::ssize(cores), "core"), format_cores(cores)));
-  for (const nlohmann::json& bytes : widest.json().value("memory_bytes", nlohmann::json::array())) {
-    parts.push_back(format_bytes(bytes) + " of memory");
+    for (const std::string& name : colours.names) plot.series.push_back({name, {}, {}});
+    plot.y_names = lanes.names;
+    plot.y_downwards = true;
   }
-  parts.push_back(widest.json().value("blas", ""));
-  std::erase(parts, "");
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
 
-/// `3.4 %`, or from a factor of two on, where percentages say little, `a factor of 2.27`. @param error as a factor
-std::string error_text(double error) {
-  return error < 2.0 ? difference_text(error, 1.0) : fmt::format("a factor of {:.2f}", error);
-}
-
-/// What was gained, how far from ideal, how far predictions are off and on which machine, of all apps and of each.
-void add_message(Document& document, const std::map<std::string, Runs>& apps) {
-  Runs all;
-  Rows rows;
-  for (const auto& [app, runs] : apps) {
-    all.insert(all.end(), runs.begin(), runs.end());
-    const auto shares = shares_of_ideal(runs), errors = values_of(runs, &Run::error);
-    const auto gains = gains_of(runs, !shares.empty());
-    rows.push_back({app, gains.empty() ? "-" : fmt::format("{:.2f}", median(gains)),
-                    gains.empty() ? "-" : fmt::format("{:.2f}", std::ranges::max(gains)),
-                    shares.empty() ? "-" : percent_text(median(shares)),
-                    errors.empty() ? "-" : difference_text(median(errors), 1.0)});
-  }
-  for (const bool units_differ : {true, false}) {
-    const std::vector<double> gains = gains_of(all, units_differ);
-    if (gains.empty()) continue;
-    std::string text =
-        fmt::format("Slices sized by speed models ran {:.2f} times as fast as even ones ", median(gains));
-    if (gains.size() > 1) {
-      const auto [least, most] = std::ranges::minmax_element(gains);
-      text += fmt::format("(median of {} comparisons, {:.2f} to {:.2f}) ", gains.size(), *least, *most);
-    }
-    text += units_differ ? fmt::format("on units of different speed, which is {} of the gain that these units allow.",
-                                       percent_text(median(shares_of_ideal(all))))
-                         : "on units of the same speed.";
-    document.add_text(text);
-  }
-  if (const auto errors = values_of(all, &Run::error); !errors.empty()) {
-    const Run& furthest = *std::ranges::max_element(all, {}, [](const Run& run) { return run.error().value_or(0.0); });
-    const std::string half = errors.size() > 1
-                                 ? fmt::format("Half of {} predictions are off by {} or less; the furthest",
-                                               errors.size(), error_text(median(errors)))
-                                 : "The prediction is off";
-    document.add_text(fmt::format("{} by {}: {} {} took {}, predicted were {}.", half, error_text(*furthest.error()),
-                                  furthest.json().value("app", ""), furthest.title(), seconds(furthest.time_s),
-                                  seconds(furthest.predicted_s)));
-  }
-  if (apps.size() > 1) document.add_table({"app", "gain", "best", "of ideal", "off by"}, rows);
-  std::string failed;
-  for (const Run& run : all) {
-    if (run.check() == "FAILED") failed += fmt::format(" {} {}", run.json().value("app", ""), run.title());
-  }
-  const auto passed = std::ranges::count(all, "passed", &Run::check);
-  document.add_facts(
-      {{"machine", machine_of(all)},
-       {"checks", fmt::format("{} of {} passed{}", passed, all.size(), failed.empty() ? "" : "; FAILED:" + failed)}});
-}
-
-/// Bars of gains over even slices or, where there are none, of times, each beside what was predicted.
-void add_bars(Document& document, const std::string& app, const Runs& runs) {
-  const bool by_gain = std::ranges::any_of(runs, [](const Run& run) { return run.gain.has_value(); });
-  SvgPlot chart;
-  chart.title = app + (by_gain ? ": times as fast as even slices" : ": measured and predicted times");
-  chart.x_label = by_gain ? "times as fast as even slices of the same problem on the same units" : "time (s)";
-  chart.y_downwards = true;
-  if (by_gain) chart.markers.push_back({1.0, "even"});
-  // The same colours in every chart.
-  const std::string range_name = by_gain ? "range" : "predicted, 90 %";
-  const auto coloured = [](const std::string& name, std::size_t colour) {
-    return SvgPlot::Series{name, {}, {}, {}, false, colour};
-  };
-  chart.series = {coloured("predicted", 1), coloured("ideal", 2), coloured(range_name, 6)};
-  const auto series = [&](const std::string& name) {
-    const auto found = std::ranges::find(chart.series, name, &SvgPlot::Series::name);
-    const auto place = static_cast<std::size_t>(found - chart.series.begin());
-    if (found == chart.series.end()) chart.series.push_back(coloured(name, 5 * (place - 3)));
-    return place;
-  };
-  const auto lane_of = [&](const Run& run) { return by_gain ? run.problem() : run.title(); };
-  Runs shown;
-  std::ranges::copy_if(runs, std::back_inserter(shown),
-                       [&](const Run& run) { return by_gain ? run.gain.has_value() : run.time_s.has_value(); });
-  double low = 0.0;
-  for (const Run& run : shown) {
-    const std::string lane = lane_of(run);
-    if (chart.y_names.empty() || chart.y_names.back() != lane) {
-      low = static_cast<double>(chart.y_names.size()) + 0.1;
-      chart.y_names.push_back(lane);
-    }
-    const double height = 0.8 / static_cast<double>(std::ranges::count(shown, lane, lane_of));
-    const double middle = low + 0.5 * height;
-    const auto add_box = [&](double left, double right, double share, const std::string& name) {
-      chart.boxes.push_back({left, right, middle - 0.5 * share * height, middle + 0.5 * share * height, series(name)});
-    };
-    const double value = by_gain ? run.gain->factor : *run.time_s;
-    const std::optional<Interval> range = by_gain ? run.gain->range : run.interval_s;
-    add_box(0.0, value, 1.0, by_gain ? run.partition() : "measured");
-    if (range) add_box(range->lower, range->upper, 0.1, range_name);
-    if (by_gain && run.gain->ideal) add_box(0.995 * *run.gain->ideal, 1.005 * *run.gain->ideal, 1.0, "ideal");
-    if (const std::optional<double> predicted = by_gain ? run.predicted_gain : run.predicted_s) {
-      SvgPlot::Series& marks = chart.series[series("predicted")];
-      marks.x.push_back(*predicted);
-      marks.y.push_back(middle);
-    }
-    low += height;
-  }
-  for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    const bool is_used = !chart.series[i].x.empty() || std::ranges::count(chart.boxes, i, &SvgPlot::Box::series) > 0;
-    if (!is_used) chart.series[i].name.clear();
-  }
-  if (!shown.empty()) document.add_chart(chart);
-}
-
-/// Speeds of all units of the run that keeps the most models.
-void add_speeds(Document& document, const std::string& app, const Runs& runs) {
-  std::set<std::filesystem::path> most;
-  for (const Run& run : runs) {
-    const std::filesystem::path models = run.rounds->front().folder / "models";
-    std::set<std::filesystem::path> files;
-    if (!std::filesystem::is_directory(models)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(models)) files.insert(entry.path());
-    if (files.size() > most.size()) most = files;
-  }
-  if (most.empty()) return;
-  SvgPlot chart = speed_chart(models::read_fpm_file(*most.begin()));
-  chart.title = fmt::format("{}: measured speed of each unit", app);
-  for (const std::filesystem::path& path : most) {
-    const models::FpmFile file = models::read_fpm_file(path);
-    chart.series.push_back(speed_marks(path.stem().stem().string(), file.points, chart.series.size()));
-  }
-  document.add_chart(chart);
-}
-
-void add_phases(Document& document, const Runs& runs) {
-  Rows rows;
-  for (const Run& run : runs) {
-    for (const nlohmann::json& phase : run.json().value("phases", nlohmann::json::array())) {
-      const auto measured_s = number_of(phase, "measured_s"), predicted_s = number_of(phase, "predicted_s");
-      rows.push_back({run.title(), phase.value("name", ""), seconds(measured_s), seconds(predicted_s),
-                      difference(measured_s, predicted_s)});
+  void add_chart(Document& document, const JsonReader& chart) const {
+    SvgPlot plot;
+    plot.title = chart.text("title");
+    plot.x_label = chart.object("x").text("label");
+    plot.y_label = chart.object("y").text("label");
+    plot.x_scale = scale_of(chart.object("x"));
+    plot.y_scale = scale_of(chart.object("y"));
+    const std::string kind = chart.text("kind");
+    Names x_names;
+    try {
+      if (kind == "bar" || kind == "stacked") {
+        add_bars(plot, chart, x_names);
+        plot.x_scale = SvgPlot::Scale::linear;
+      } else if (kind == "rectangles" || kind == "timeline") {
+        add_boxes(plot, chart);
+      } else {
+        for (const JsonReader& series : chart.array("series")) add_points(plot, chart, series, x_names);
+      }
+      plot.x_names = x_names.names;
+      document.add_chart(plot);
+    } catch (const InvalidArgument& error) {
+      document.add_text(fmt::format("(The chart '{}' cannot be drawn yet: {})", plot.title, error.what()));
+    } catch (const Json::exception& error) {
+      chart.fail("", fmt::format("cannot be drawn: {}", error.what()));
     }
   }
-  if (!rows.empty()) document.add_table({"run", "phase", "measured", "predicted", "off by"}, rows);
-}
 
-/// A chart and a table of an app; folded away its gains, units, speeds and phases.
-void add_app(Document& document, const std::string& app, const Runs& runs) {
-  Rows times, gains, details;
-  for (const Run& run : runs) {
-    times.push_back(
-        {run.title(), seconds(run.time_s), seconds(run.predicted_s), difference(run.time_s, run.predicted_s)});
-    const std::vector<double> times_s = times_of(*run.rounds);
-    const std::optional<Interval> interval_s = run.interval_s;
-    details.push_back({run.title(), unit_names(run.json()), run.partition(),
-                       list_of(run.json().value("distribution", nlohmann::json()), "+"),
-                       times_s.size() > 1 ? fmt::format("{:.1f} %", 100.0 * coefficient_of_variation(times_s)) : "-",
-                       interval_s ? seconds(interval_s->lower) + " to " + seconds(interval_s->upper) : "-",
-                       run.check()});
-    if (!run.gain) continue;
-    const auto& [factor, range, ideal, of_ideal] = *run.gain;
-    gains.push_back({run.title(), fmt::format("{:.2f}", factor),
-                     range ? fmt::format("{:.2f} to {:.2f}", range->lower, range->upper) : "-",
-                     ideal ? fmt::format("{:.2f}", *ideal) : "-", of_ideal ? percent_text(*of_ideal) : "-"});
-  }
-  document.add_heading(2, app);
-  add_bars(document, app, runs);
-  document.add_table({"run", "time", "predicted", "off by"}, times);
-  Document folded(app + ": gains, units, speeds and phases");
-  if (!gains.empty()) folded.add_table({"run", "gain over even slices", "range", "ideal", "of ideal"}, gains);
-  folded.add_table({"run", "units", "partition", runs.front().json().value("computation_units", "slices"), "spread",
-                    "predicted, 90 %", "check"},
-                   details);
-  add_speeds(folded, app, runs);
-  add_phases(folded, runs);
-  document.add_folded(folded);
-}
-
-/// Predicted beside measured times of all apps, each prediction with its interval.
-void add_predictions(Document& document, const std::map<std::string, Runs>& apps) {
-  SvgPlot chart;
-  chart.title = "Predicted and measured times of all runs";
-  chart.x_label = "measured (s)";
-  chart.y_label = "predicted (s)";
-  chart.x_scale = chart.y_scale = SvgPlot::Scale::logarithmic;
-  SvgPlot::Series equal{"equal", {}, {}, {}, true};
-  for (const auto& [app, runs] : apps) {
-    SvgPlot::Series series{app, {}, {}, {}};
-    for (const Run& run : runs) {
-      if (!run.error()) continue;
-      series.x.push_back(*run.time_s);
-      series.y.push_back(*run.predicted_s);
-      const Interval interval = run.interval_s.value_or(Interval{*run.predicted_s, *run.predicted_s});
-      series.error.push_back(std::max(0.0, interval.upper - *run.predicted_s));
-      series.error_below.push_back(std::max(0.0, *run.predicted_s - interval.lower));
+  void add_table(Document& document, const JsonReader& table) const {
+    std::vector<std::string> columns, headings{"from"};
+    for (const Json& column : table.value().value("columns", Json::array())) {
+      if (!column.is_string()) table.fail("columns", "holds something else than names of columns");
+      columns.push_back(column.get<std::string>());
+      headings.push_back(heading(columns.back()));
     }
-    equal.x.insert(equal.x.end(), series.x.begin(), series.x.end());
-    if (!series.x.empty()) chart.series.push_back(series);
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [from, points] : {std::pair{"here", chosen(points_, where(table), {})},
+                                       std::pair{"paper", table.value().value("paper_rows", paper_points_)}}) {
+      for (const Json& point : points) {
+        std::vector<std::string> row{from};
+        bool has_number = false;
+        for (const std::string& name : columns) {
+          const Json value = point.value(name, Json());
+          row.push_back(value.is_null() ? "-" : text_of(value));
+          has_number = has_number || value.is_number();
+        }
+        if (has_number) rows.push_back(row);
+      }
+    }
+    if (rows.empty()) return;
+    document.add_heading(2, table.text("title"));
+    document.add_table(headings, rows);
   }
-  if (chart.series.empty()) return;
-  std::ranges::sort(equal.x);
-  equal.y = equal.x;
-  chart.series.push_back(equal);
-  document.add_chart(chart);
-}
 
-/// Adds what is to be seen of a folder's runs: the message, then each app. @return whether the folder has any
-/// @throws FileFormatError for a result that cannot be read
-bool add_runs(Document& document, const std::filesystem::path& folder) {
-  const Results results = read_results(folder);
-  if (results.empty()) return false;
-  const std::map<std::string, Runs> apps = runs_of(results);
-  add_message(document, apps);
-  for (const auto& [app, runs] : apps) add_app(document, app, runs);
-  add_predictions(document, apps);
-  std::vector<std::pair<std::string, std::string>> facts;
-  for (const char* const key : {"date", "hosts", "commit", "compiler", "flags", "kokkos", "mpi", "environment"}) {
-    const std::string text = list_of(results.begin()->second.front().json.value(key, nlohmann::json()));
-    if (!text.empty()) facts.emplace_back(key, text);
+  /// A column's label with its unit.
+  std::string heading(const std::string& name) const {
+    for (const JsonReader& column : reader_.array("columns")) {
+      if (column.text("name") != name) continue;
+      const std::string unit = column.text("unit", "");
+      return column.text("label") + (unit.empty() ? "" : ", " + unit);
+    }
+    return name;
   }
-  Document build("Date, build and environment");
-  build.add_facts(facts);
-  document.add_folded(build);
-  return true;
-}
+
+  Json json_;
+  JsonReader reader_;  ///< of all
+  Points points_;
+  Points paper_points_;
+};
 
 struct ReportOptions {
   std::vector<std::filesystem::path> folders;
@@ -397,7 +264,7 @@ std::string report(const ReportOptions& options) {
   Document document("Steelyard: " + folder_name(options.folders.front()));
   for (const std::filesystem::path& folder : options.folders) {
     const std::set<std::filesystem::path> found = experiments(folder);
-    for (const std::filesystem::path& experiment : found) add_experiment(document, experiment);
+    for (const std::filesystem::path& experiment : found) Experiment(experiment).add_to(document);
     const bool has_runs = !found.contains(folder) && add_runs(document, folder);
     if (found.empty() && !has_runs) {
       throw InvalidArgument(folder.string() + " holds no result (expected run.json or experiment.json in or below it)");
@@ -419,7 +286,7 @@ void add_report_command(CLI::App& parser, Action& chosen) {
   command
       ->add_option("DIR", options->folders, "Results (--result), folders of results, or experiments of benchmarks/run")
       ->required();
-  command->add_option("--output", options->output, "The page; on standard output without it")->type_name("FILE");
+  add_value(*command, "--output", options->output, "The page; on standard output without it", "FILE");
   add_choice(*command, "--format", options->format, "html or markdown", {"html", "markdown"});
 }
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
@@ -20,19 +20,6 @@ namespace steelyard::tool {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json as_json(int rank, const std::string& unit, const UnitRates& rates) {
-  // Nothing where there is none: of copies where the unit works in host memory, of vector units where it is a device.
-  const auto rate = [](double per_s) { return per_s > 0.0 ? ordered_json(per_s) : ordered_json(); };
-  const auto& stream = rates.stream_bytes_per_s;
-  return {{"rank", rank},
-          {"unit", unit},
-          {"stream_bytes_per_s", {{"copy", stream[0]}, {"scale", stream[1]}, {"add", stream[2]}, {"triad", stream[3]}}},
-          {"gemm_flops_per_s", {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}}},
-          {"vector_flops_per_s", rate(rates.vector_flops_per_s)},
-          {"to_device_bytes_per_s", rate(rates.to_device_bytes_per_s)},
-          {"to_host_bytes_per_s", rate(rates.to_host_bytes_per_s)}};
-}
 
 std::string in_billions(const ordered_json& per_s) {
   return per_s.is_null() ? "-" : fmt::format("{:.1f}", 1e-9 * per_s.get<double>());
@@ -65,15 +52,6 @@ struct UnitsOptions {
   bool measure = false;
 };
 
-/// Measures the highest rates of all ranks' units. Collective.
-std::string measured_rates(const Session& session, const UnitsOptions& options) {
-  const StartedUnits started(session, options.run);
-  CoExecution co_execution(session.machine(), started.units());
-  ordered_json rates;
-  collectively(session.comm(), [&] { rates = measure_rank(session, started.units(), co_execution); });
-  return rates_table(join_arrays(session, rates));
-}
-
 ExitCode print_units(Session& session, const UnitsOptions& options) {
   // First of all: it refuses wrong options, before anything is printed.
   const RankUnits units = session.plan_units(options.run);
@@ -95,7 +73,12 @@ ExitCode print_units(Session& session, const UnitsOptions& options) {
   Table table({"rank", "node", "unit", "space", "core-ids", "slowdown", "cores from"});
   for (const ordered_json& row : join_arrays(session, mine)) table.add_row(row);
   session.print(table.text());
-  if (options.measure) session.print("\n" + measured_rates(session, options));
+  if (!options.measure) return ExitCode::good;
+  const StartedUnits started(session, options.run);
+  CoExecution co_execution(session.machine(), started.units());
+  ordered_json rates;
+  collectively(session.comm(), [&] { rates = measure_rank(session, started.units(), co_execution); });
+  session.print("\n" + rates_table(join_arrays(session, rates)));
   return ExitCode::good;
 }
 
@@ -105,48 +88,38 @@ struct LayoutOptions {
   std::filesystem::path output;
 };
 
-/// The line of another layout whose units and slowness this rank is to have. Collective.
-LayoutEntry line_like(const Session& session, const std::filesystem::path& path) {
-  LayoutEntry line;
-  collectively(session.comm(), [&] {
-    const Layout layout = read_layout(path);
-    if (layout.entries.size() != static_cast<std::size_t>(session.size())) {
-      throw InvalidArgument(fmt::format("{} has {} lines for {} ranks (expected one each: mpirun -n {} …)",
-                                        path.string(), layout.entries.size(), session.size(), layout.entries.size()));
-    }
-    line = layout.entries[static_cast<std::size_t>(session.rank())];
-  });
-  return line;
-}
-
-/// Writes the layout that the ranks of this mpirun have without one, to be edited.
+/// Writes the layout that the ranks of this mpirun have without one, to be edited. With `--like` they have the units
+/// and slowdowns of another layout's lines.
 ExitCode write_layout(Session& session, const LayoutOptions& options) {
   RunOptions run = options.run;
   LayoutEntry like;
-  if (!options.like.empty()) {
-    like = line_like(session, options.like);
+  collectively(session.comm(), [&] {
+    if (options.like.empty()) return;
+    const std::vector<LayoutEntry> lines = read_layout(options.like).entries;
+    if (std::ssize(lines) != session.size()) {
+      throw InvalidArgument(fmt::format("{} has {} lines for {} ranks (expected one each: mpirun -n {} …)",
+                                        options.like.string(), lines.size(), session.size(), lines.size()));
+    }
+    like = lines[static_cast<std::size_t>(session.rank())];
     run.units = like.units;
-  }
+  });
   RankUnits units = session.plan_units(run);
   collectively(session.comm(), [&] {
     const UnitSlowdowns slowdowns = unit_slowdowns(like);
     if (units.host) units.host->slowdown *= slowdowns.host;
     if (units.companion) units.companion->slowdown *= slowdowns.companion;
   });
-  CoreList cores;
-  for (const ProcessingUnit& unit : units_of(units)) cores.insert(cores.end(), unit.cores.begin(), unit.cores.end());
-  std::ranges::sort(cores);
-  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  LayoutEntry entry{session.machine().host_name(), session.nodes().rank_on_node, cores, UnitChoice::host, {}};
+  LayoutEntry entry{session.machine().host_name(), session.nodes().rank_on_node, {}, UnitChoice::host, {}};
   if (units.companion) entry.units = units.host ? UnitChoice::host_and_device : UnitChoice::device;
+  std::set<int> cores;
   for (const ProcessingUnit& unit : units_of(units)) {
+    cores.insert(unit.cores.begin(), unit.cores.end());
     if (unit.emulated()) entry.suboptions[unit.name() + "_slowdown"] = fmt::format("{:g}", unit.slowdown);
   }
+  entry.cores.emplace(cores.begin(), cores.end());
   // Each rank's file of one line; rank 0 keeps the first line of headings and every rank's own.
-  Layout mine;
-  mine.entries.push_back(entry);
   std::string text;
-  for (const std::string& lines : all_gather_text(session.comm(), format_layout(mine))) {
+  for (const std::string& lines : all_gather_text(session.comm(), format_layout({{entry}, ""}))) {
     text += text.empty() ? lines : lines.substr(lines.find('\n') + 1);
   }
   if (options.output.empty()) {
@@ -174,13 +147,23 @@ void run_on(ProcessingUnit::Kind kind, CoExecution& co_execution, const CoExecut
 }
 
 ordered_json measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution) {
+  // Nothing where there is none: of copies where the unit works in host memory, of vector units where it is a device.
+  const auto rate = [](double per_s) { return per_s > 0.0 ? ordered_json(per_s) : ordered_json(); };
   ordered_json measured = ordered_json::array();
   for (const ProcessingUnit& unit : units_of(units)) {
     const double memory_bytes = unit_memory_bytes(session.machine(), units, unit.kind, session.nodes().ranks_on_node);
     const std::int64_t elements = stream_elements(session.machine(), unit.kind, memory_bytes);
     UnitRates rates;
     run_on(unit.kind, co_execution, [&] { rates = measure_unit_rates(unit.kind, elements, memory_bytes); });
-    measured.push_back(as_json(session.rank(), unit.name(), rates));
+    const auto& [copy, scale, add, triad] = rates.stream_bytes_per_s;
+    measured.push_back(
+        {{"rank", session.rank()},
+         {"unit", unit.name()},
+         {"stream_bytes_per_s", {{"copy", copy}, {"scale", scale}, {"add", add}, {"triad", triad}}},
+         {"gemm_flops_per_s", {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}}},
+         {"vector_flops_per_s", rate(rates.vector_flops_per_s)},
+         {"to_device_bytes_per_s", rate(rates.to_device_bytes_per_s)},
+         {"to_host_bytes_per_s", rate(rates.to_host_bytes_per_s)}});
   }
   return measured;
 }
@@ -228,13 +211,11 @@ void add_layout_command(CLI::App& parser, Action& chosen) {
       parser, "layout", "Write a layout file for the current mpirun, to edit", chosen, write_layout);
   steelyard::add_choice<UnitChoice>(*command, "--units", options->run.units, {"host", "device", "host+device"},
                                     "Processing units each rank drives (default: all there are)");
-  command->add_option("--slowdown", options->run.slowdown, "host=F, device=F or rankN=F")->type_name("WHICH=F");
-  command
-      ->add_option("--like", options->like,
-                   "Layout of other hosts, a line a rank, whose units and slowdowns the ranks here are to have")
-      ->type_name("FILE")
+  add_value(*command, "--slowdown", options->run.slowdown, "host=F, device=F or rankN=F", "WHICH=F");
+  add_value(*command, "--like", options->like,
+            "Layout of other hosts, a line a rank, whose units and slowdowns the ranks here are to have", "FILE")
       ->excludes("--units");
-  command->add_option("--output", options->output, "File to write (default: standard output)")->type_name("FILE");
+  add_value(*command, "--output", options->output, "File to write (default: standard output)", "FILE");
 }
 
 }  // namespace steelyard::tool

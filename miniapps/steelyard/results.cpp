@@ -13,16 +13,6 @@
 namespace steelyard::tool {
 namespace {
 
-/// The values of `time_s` in a run's `samples.jsonl`.
-std::vector<double> read_times(const std::filesystem::path& path) {
-  std::vector<double> times_s;
-  for (const nlohmann::json& sample : read_json_lines(path)) {
-    const JsonReader reader(path.string(), sample);
-    if (reader.text("metric") == "time_s") times_s.push_back(reader.number("value"));
-  }
-  return times_s;
-}
-
 /// Share of the work that each unit has, of the slices of all phases together.
 std::vector<double> shares_of(const nlohmann::json& run) {
   std::vector<double> shares(run.at("units").size(), 0.0);
@@ -94,13 +84,17 @@ Results read_results(const std::filesystem::path& folder) {
     JsonReader((run / "run.json").string(), json).require_schema("steelyard.run/1");
     std::filesystem::path name = run == folder ? "" : run.lexically_relative(folder);
     std::string round = name.filename().string();
-    const bool is_number = std::ranges::all_of(round, [](char c) { return '0' <= c && c <= '9'; });
-    if (is_number) {
+    if (round.find_first_not_of("0123456789") == std::string::npos) {
       name = name.parent_path();
     } else {
       round.clear();
     }
-    results[name.string()].push_back({run, round, json, read_times(run / "samples.jsonl")});
+    RunResult& result = results[name.string()].emplace_back(RunResult{run, round, json, {}});
+    const std::filesystem::path samples = run / "samples.jsonl";
+    for (const nlohmann::json& sample : read_json_lines(samples)) {
+      const JsonReader reader(samples.string(), sample);
+      if (reader.text("metric") == "time_s") result.times_s.push_back(reader.number("value"));
+    }
   }
   return results;
 }

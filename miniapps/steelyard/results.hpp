@@ -73,9 +73,8 @@ struct Gain {
 /// @return nothing where no round is left
 std::optional<Gain> gain(std::span<const RunResult> other, std::span<const RunResult> better, bool by_slices);
 
-/// Adds an experiment of benchmarks/papers: its question, charts and tables, the paper's numbers beside them, and what
-/// differs in hardware. benchmarks/papers/README.md has the format. @param folder with experiment.json
-/// @throws FileFormatError for files that do not have it
-void add_experiment(Document& document, const std::filesystem::path& folder);
+/// Adds what is to be seen of a folder's runs to a page: the message, then each app. @return whether the folder has any
+/// @throws FileFormatError for a result that cannot be read
+bool add_runs(Document& document, const std::filesystem::path& folder);
 
 }  // namespace steelyard::tool

@@ -66,10 +66,13 @@ class Numbers : public MeasurableKernel {
 
 /// Results on the host and, where there is one, on its companion after it.
 std::vector<ConformanceResult> results_of(const Numbers& numbers) {
-  Conformance conformance({std::make_shared<Numbers>(numbers)});
-  conformance.check(Kind::host, 64e6);
-  if (has_companion) conformance.check(Kind::companion, 64e6);
-  return conformance.results();
+  CommonValues common;
+  std::vector<ConformanceResult> results =
+      check_kernels({std::make_shared<Numbers>(numbers)}, Kind::host, 64e6, common);
+  if (has_companion) {
+    results.push_back(check_kernels({std::make_shared<Numbers>(numbers)}, Kind::companion, 64e6, common).front());
+  }
+  return results;
 }
 
 /// The first result of a kernel that always computes the same.
