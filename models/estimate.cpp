@@ -7,8 +7,6 @@
 namespace steelyard::models {
 namespace {
 
-using Points = std::span<const MeasuredPoint>;
-
 std::vector<MeasuredPoint> points_of_regime(const FpmFile& file, double units) {
   std::vector<MeasuredPoint> points;
   for (const MeasuredPoint& point : file.points) {
@@ -35,7 +33,7 @@ double error_between(Points points, std::size_t right, double units) {
   return error;
 }
 
-/// f(x)
+/// f(x) of estimate().
 double fit_error(Points points, double units) {
   const std::size_t last = points.size() - 1;
   if (last < 2) return 0.0;
@@ -58,9 +56,15 @@ double noise(const MeasuredPoint& point) {
 }
 
 const MeasuredPoint& nearest(Points points, double units) {
-  return *std::min_element(points.begin(), points.end(), [&](const MeasuredPoint& a, const MeasuredPoint& b) {
-    return std::abs(a.units - units) < std::abs(b.units - units);
-  });
+  return *std::ranges::min_element(points, {},
+                                   [=](const MeasuredPoint& point) { return std::abs(point.units - units); });
+}
+
+/// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
+Estimate scaled_to(double time_s, const Estimate& estimate) {
+  if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
+  const double factor = time_s / estimate.time_s;
+  return {time_s, factor * estimate.own_s, factor * estimate.shared_s};
 }
 
 }  // namespace
@@ -75,12 +79,6 @@ Interval Estimate::interval() const {
 
 Estimate operator+(const Estimate& a, const Estimate& b) {
   return {a.time_s + b.time_s, std::hypot(a.own_s, b.own_s), a.shared_s + b.shared_s};
-}
-
-Estimate scaled_to(double time_s, const Estimate& estimate) {
-  if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
-  const double factor = time_s / estimate.time_s;
-  return {time_s, factor * estimate.own_s, factor * estimate.shared_s};
 }
 
 Estimate longest(std::span<const Estimate> estimates) {
@@ -103,14 +101,13 @@ Estimate estimate(const FpmFile& file, double units, double time_s) {
   if (points.empty() || !(time_s > 0.0)) return result;
   result.own_s = time_s * fit_error(points, units);
   const Drift& drift = file.drift;
-  const double of_point = noise(nearest(points, units));
   double of_rounds = 0.0;
   if (drift.degrees > 0) {
     of_rounds = student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
-  } else if (of_point > 0.0) {
-    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   } else {
-    return result;
+    const double of_point = noise(nearest(points, units));
+    if (of_point == 0.0) return result;
+    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   }
   constexpr double normal_quantile = 1.645;  // z_{0.95}
   result.shared_s = time_s * std::hypot(of_rounds, normal_quantile * later_drift);

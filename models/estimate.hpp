@@ -34,8 +34,6 @@ inline constexpr double later_drift = 0.04;
 
 /// Estimate of two phases, one after the other.
 Estimate operator+(const Estimate& a, const Estimate& b);
-/// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
-Estimate scaled_to(double time_s, const Estimate& estimate);
 /// Estimate of phases at the same time, which end with the longest; each half width reaches as far as that of any of
 /// them.
 Estimate longest(std::span<const Estimate> estimates);

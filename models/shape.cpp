@@ -8,7 +8,6 @@
 namespace steelyard::models {
 namespace {
 
-using Points = std::span<const MeasuredPoint>;
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 /// Share of a speed that may be rounding: a constant speed falls, and a straight rise is concave, all the same.
 constexpr double speed_rounding = 1e-12;
@@ -99,12 +98,6 @@ std::vector<bool> longest_unimodal(Points points) {
   return kept;
 }
 
-/// The speed at a size by the line through the points around it.
-double interpolated_speed(Points points, double units) {
-  const auto [left, right, share] = place_among(points, units);
-  return std::lerp(points[left].speed(), points[right].speed(), share);
-}
-
 }  // namespace
 
 std::string shape_name(Shape shape) {
@@ -116,12 +109,9 @@ std::vector<bool> points_in_shape(Points points, Shape shape) {
   return shape == Shape::unimodal ? longest_unimodal(points) : longest_increasing_time(points);
 }
 
-Variation variation(std::span<const MeasuredPoint> points) {
+Variation variation(Points points) {
   Variation found;
-  if (points.size() < 2) {
-    for (const MeasuredPoint& point : points) found.bands.push_back({point.units, point.speed(), point.speed()});
-    return found;
-  }
+  if (points.empty()) return found;
   std::vector<MeasuredPoint> minima{points.front()}, maxima{points.front()};
   double last_extremum = points.front().speed();
   const auto vary = [&](double extremum) {

@@ -33,8 +33,6 @@ std::vector<std::int64_t> spread(std::int64_t smallest, std::int64_t largest, in
   return sizes;
 }
 
-using Points = std::span<const MeasuredPoint>;
-
 /// Half width of a point's confidence interval, in units per second.
 double speed_confidence(const MeasuredPoint& point) { return point.speed() * point.confidence_s / point.time_s; }
 

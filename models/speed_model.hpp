@@ -20,7 +20,7 @@ struct FitError {
   double at_units = 0.0;  ///< where it is largest
 };
 /// @param predicted_s seconds of each of the points
-FitError fit_error_of(std::span<const MeasuredPoint> points, std::span<const double> predicted_s);
+FitError fit_error_of(Points points, std::span<const double> predicted_s);
 
 /// How long one processing unit takes for a number of computation units of one kernel. Kinds differ in what they make
 /// of the measured points. Source: 000, sections 2.4.1-2.4.2 and 6.1.3: s(x) = x / t(x).
@@ -50,17 +50,18 @@ class SpeedModel {
   virtual std::vector<double> breakpoints() const;
 
   /// All points that the model was built from, by size; none for a model that was given as a formula.
-  std::span<const MeasuredPoint> points() const { return points_; }
+  Points points() const { return points_; }
   /// Points that the kind's restrictions on the shape left out.
-  virtual std::span<const MeasuredPoint> dropped() const { return {}; }
+  virtual Points dropped() const { return {}; }
   /// Over all points that fit, dropped ones included.
   FitError fit_error() const;
 
  protected:
   /// @throws InvalidArgument unless `max_units` > 0
   explicit SpeedModel(double max_units);
-  /// @throws InvalidArgument for unusable points (see require_points) and unless `max_units` > 0
-  SpeedModel(std::span<const MeasuredPoint> points, double max_units);
+  /// @throws InvalidArgument for no points, sizes that do not increase, sizes and times that are not positive and
+  /// finite, and unless `max_units` > 0
+  SpeedModel(Points points, double max_units);
 
   void set_max_units(double max_units) { max_units_ = max_units; }
   /// Units per second for 0 <= `units` <= max_units(); 0 where there is no answer.

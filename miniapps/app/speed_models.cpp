@@ -16,7 +16,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {

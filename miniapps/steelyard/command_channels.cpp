@@ -173,7 +173,7 @@ std::string add_copies(const Session& session, const CalibrateOptions& options, 
         models::Channel channel;
         channel.name = copies.name;
         channel.scope = models::Channel::Scope::device;
-        channel.hockney = models::fit_piecewise_hockney(copies.times).segments;
+        channel.hockney = models::fit_piecewise_hockney(copies.times);
         text += copies_text(put_channel(platform, std::move(channel)), copies.times);
       }
     });

@@ -16,8 +16,10 @@
 namespace steelyard::models {
 
 double Channel::time_s(double bytes) const {
-  if (hockney.empty()) throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters", id, name));
-  return PiecewiseHockney{hockney}.time_s(bytes);
+  for (const HockneySegment& segment : hockney) {
+    if (bytes <= segment.up_to_bytes) return segment.hockney.time_s(bytes);
+  }
+  throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters for {} bytes", id, name, bytes));
 }
 
 double Platform::error() const {

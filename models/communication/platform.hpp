@@ -5,17 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "models/communication/hockney.hpp"
-#include "models/communication/loggp.hpp"
-#include "models/communication/tau_lop/transfer_table.hpp"
+#include "models/communication/channel_models.hpp"
 
 namespace steelyard::models {
-
-/// Parameters of tau-Lop for one channel. Source: 001, section 3.
-struct TauLopTables {
-  SizeTable overhead;      ///< o^c(m): from the call to the first byte in the channel; constant beyond measured sizes
-  TransferTable transfer;  ///< L^c(m, tau)
-};
 
 /// A communication path with its own cost, and the measured parameters of the models that describe it.
 struct Channel {
@@ -29,14 +21,14 @@ struct Channel {
   Scope scope = Scope::node;
   std::vector<int> path;                ///< channels whose transfer times a message adds up (001, equations 1-3)
   std::vector<std::string> between;     ///< kinds of the two nodes that it joins, maybe the same; empty: any
-  std::vector<HockneySegment> hockney;  ///< empty without Hockney parameters
+  std::vector<HockneySegment> hockney;  ///< by growing up_to_bytes; empty without Hockney parameters
   std::optional<LogGP> loggp;
   std::optional<TauLopTables> tau_lop;
   double error = 0.0;  ///< half width of the 90 % interval of a message's time in one more round, as a share of it,
                        ///< typical of all sizes; 0 where it was not measured
 
-  /// Hockney's seconds of a message, by the segment that holds `bytes`.
-  /// @throws InvalidArgument without Hockney parameters
+  /// Hockney's seconds of a message, by the first segment that holds `bytes`.
+  /// @throws InvalidArgument without Hockney parameters for that size, and for a negative one
   double time_s(double bytes) const;
 };
 

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "models/measured_point.hpp"
 

@@ -2,7 +2,6 @@
 #include <stdexcept>
 
 #include "core/base/statistics.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"

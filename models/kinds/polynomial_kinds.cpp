@@ -1,3 +1,4 @@
+// Polynomials of the size, and what deviates from them by more than noise.
 #include <fmt/format.h>
 
 #include <Eigen/QR>
@@ -32,7 +33,7 @@ double position(double units, double first, double last) {
 
 /// Weighs a point: by its own speed, or by the median of it and as many neighbours on either side where its own is less
 /// than half of that. By that of a slow spike, all other points would count for nothing.
-double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
+double typical_speed(Points points, std::size_t at) {
   const std::size_t beside = std::min({std::size_t{2}, at, points.size() - 1 - at});
   std::vector<double> speeds;
   for (const MeasuredPoint& point : points.subspan(at - beside, 2 * beside + 1)) speeds.push_back(point.speed());
@@ -41,7 +42,7 @@ double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
   return own < 0.5 * typical ? typical : own;
 }
 
-Fit fit(std::span<const MeasuredPoint> points, int degree) {
+Fit fit(Points points, int degree) {
   const auto count = static_cast<Eigen::Index>(points.size());
   // Rows divided by a speed, so that what is minimised is relative.
   Eigen::MatrixXd rows(count, degree + 1);
@@ -69,8 +70,7 @@ Fit fit(std::span<const MeasuredPoint> points, int degree) {
 
 }  // namespace
 
-PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degree, double max_units)
-    : SpeedModel(points, max_units) {
+PolynomialModel::PolynomialModel(Points points, int degree, double max_units) : SpeedModel(points, max_units) {
   if (degree < 0 || degree > most_degree) {
     throw InvalidArgument(
         fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
@@ -100,6 +100,49 @@ double PolynomialModel::fitted_speed(double units) const {
   const double speed = values.dot(
       Eigen::Map<const Eigen::RowVectorXd>(coefficients_.data(), static_cast<Eigen::Index>(coefficients_.size())));
   return std::clamp(speed, slowest_, fastest_);
+}
+
+namespace {
+
+/// Half width of a 95 % confidence interval in standard errors.
+constexpr double standard_errors = 1.96;
+
+/// Variances of the points' speeds as shares of these, 0 where there is no interval.
+std::vector<double> variances_of(Points points) {
+  std::vector<double> variances, known;
+  for (const MeasuredPoint& point : points) {
+    variances.push_back(std::pow(point.confidence_s / (standard_errors * point.time_s), 2));
+    if (variances.back() > 0.0) known.push_back(variances.back());
+  }
+  if (known.empty()) return variances;
+  const double least = median(known);
+  for (double& variance : variances) {
+    if (variance > 0.0) variance = std::max(variance, least);
+  }
+  return variances;
+}
+
+}  // namespace
+
+ShrunkModel::ShrunkModel(Points points, double max_units) : SpeedModel(points, max_units), smooth_(points) {
+  const std::vector<double> variances = variances_of(points);
+  const double threshold = 2.0 * std::log(static_cast<double>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double deviation = points[i].speed() / smooth_.speed(points[i].units) - 1.0;
+    const double square = deviation * deviation;
+    deviations_.push_back(square > threshold * variances[i] ? deviation * (1.0 - threshold * variances[i] / square)
+                                                            : 0.0);
+  }
+}
+
+double ShrunkModel::fitted_speed(double units) const {
+  const auto [left, right, share] = place_among(points(), units);
+  return smooth_.speed(units) * (1.0 + std::lerp(deviations_[left], deviations_[right], share));
+}
+
+std::vector<std::pair<std::string, double>> ShrunkModel::parameters() const {
+  const auto beside = std::ranges::count_if(deviations_, [](double deviation) { return deviation != 0.0; });
+  return {{"degree", smooth_.degree()}, {"points beside it", static_cast<double>(beside)}};
 }
 
 }  // namespace steelyard::models
