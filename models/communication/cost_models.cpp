@@ -77,9 +77,7 @@ const std::vector<std::string>& cost_model_names() {
 std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns, const Platform& platform,
                                         const Placement& placement) {
   const std::set<int> channels = channels_of(patterns, placement);
-  const std::vector<PatternCost> models =
-      channels.empty() ? std::vector<PatternCost>(cost_model_names().size(), [](const MessagePattern&) { return 0.0; })
-                       : cost_models(platform, placement, channels);
+  const std::vector<PatternCost> models = cost_models(platform, placement, channels);
   std::vector<PatternCosts> costs;
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (!models[i]) continue;
@@ -99,8 +97,9 @@ std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns
 double loggph_cost_s(const Expression& expression, const Platform& platform, double bytes_per_unit) {
   if (expression.kind == Expression::Kind::transmission) {
     const Channel& level = platform.channel(expression.channel.channel);
-    if (!level.loggp)
+    if (!level.loggp) {
       throw InvalidArgument(fmt::format("channel {} ({}) has no LogGP parameters", level.id, level.name));
+    }
     return level.loggp->time_s(bytes_per_unit * expression.size);
   }
   double sum_s = 0.0, longest_s = 0.0;

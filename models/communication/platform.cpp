@@ -168,36 +168,27 @@ std::vector<std::string> read_between(const JsonReader& reader) {
   return kinds.get<std::vector<std::string>>();
 }
 
-std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
+std::vector<HockneySegment> read_segments(const JsonReader& all) {
   std::vector<HockneySegment> segments;
   double previous = 0.0;
-  for (const JsonReader& reader : hockney.array("segments")) {
-    HockneySegment segment;
-    segment.up_to_bytes = reader.number("up_to_bytes", no_end);
-    if (!(segment.up_to_bytes > previous)) {
+  for (const JsonReader& reader : all.array("segments")) {
+    const double up_to_bytes = reader.number("up_to_bytes", no_end);
+    if (!(up_to_bytes > previous)) {
       reader.fail("up_to_bytes",
-                  fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)",
-                              segment.up_to_bytes, previous));
+                  fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)", up_to_bytes,
+                              previous));
     }
-    previous = segment.up_to_bytes;
-    segment.hockney.latency_s = read_not_negative(reader, "latency_s");
-    segment.hockney.bandwidth_bytes_per_s = reader.number("bandwidth_bytes_per_s");
-    if (!(segment.hockney.bandwidth_bytes_per_s > 0.0)) {
-      reader.fail("bandwidth_bytes_per_s",
-                  fmt::format("is {} (expected a number > 0)", segment.hockney.bandwidth_bytes_per_s));
+    previous = up_to_bytes;
+    const Hockney hockney{read_not_negative(reader, "latency_s"), reader.number("bandwidth_bytes_per_s")};
+    if (const double bandwidth = hockney.bandwidth_bytes_per_s; !(bandwidth > 0.0)) {
+      reader.fail("bandwidth_bytes_per_s", fmt::format("is {} (expected a number > 0)", bandwidth));
     }
-    segments.push_back(segment);
+    segments.push_back({up_to_bytes, hockney});
   }
   if (previous != no_end) {
-    hockney.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
+    all.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
   }
   return segments;
-}
-
-LogGP read_loggp(const JsonReader& reader) {
-  LogGP loggp;
-  for (const auto& [key, parameter] : loggp_keys) loggp.*parameter = read_not_negative(reader, key);
-  return loggp;
 }
 
 TauLopTables read_tau_lop(const JsonReader& reader) {
@@ -228,7 +219,12 @@ Channel read_channel(const JsonReader& reader) {
   channel.path = read_path(reader);
   channel.between = read_between(reader);
   if (reader.has("hockney")) channel.hockney = read_segments(reader.object("hockney"));
-  if (reader.has("loggp")) channel.loggp = read_loggp(reader.object("loggp"));
+  if (reader.has("loggp")) {
+    channel.loggp.emplace();
+    for (const auto& [key, parameter] : loggp_keys) {
+      *channel.loggp.*parameter = read_not_negative(reader.object("loggp"), key);
+    }
+  }
   if (reader.has("error")) channel.error = read_not_negative(reader, "error");
   if (reader.has("tau_lop")) channel.tau_lop = read_tau_lop(reader.object("tau_lop"));
   return channel;
