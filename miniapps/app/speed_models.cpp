@@ -88,11 +88,10 @@ std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
 }
 
 void SpeedModels::fit() {
-  models::FitOptions options;
-  options.shape = algorithm_.shape;
   models_.clear();
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_.model_kind, options));
+    models_.push_back(file.points.empty() ? nullptr
+                                          : models::make_model(file, algorithm_.model_kind, algorithm_.shape));
   }
 }
 

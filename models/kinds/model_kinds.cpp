@@ -13,25 +13,12 @@ namespace steelyard::models {
 namespace {
 
 template <class Model>
-SpeedModelPtr build(Points points, double max_units, const FitOptions&) {
+SpeedModelPtr build(Points points, double max_units, Shape) {
   return std::make_unique<Model>(points, max_units);
 }
 
-/// @tparam option that the model takes
-template <class Model, auto option>
-SpeedModelPtr build_with(Points points, double max_units, const FitOptions& options) {
-  return std::make_unique<Model>(points, options.*option, max_units);
-}
-
-/// Less is no time that a clock tells and more no time that anybody waits; with either, sums and quotients of times
-/// leave the range of numbers.
-void require_measurable(const MeasuredPoint& point) {
-  constexpr double least_s = 1e-15;
-  constexpr double most_s = 1e15;
-  if (!(point.time_s >= least_s && point.time_s <= most_s)) {
-    throw InvalidArgument(fmt::format("speed model: {} computation units in {} s (expected {} to {} s)", point.units,
-                                      point.time_s, least_s, most_s));
-  }
+SpeedModelPtr build_piecewise_linear(Points points, double max_units, Shape shape) {
+  return std::make_unique<PiecewiseLinearModel>(points, shape, max_units);
 }
 
 }  // namespace
@@ -100,11 +87,10 @@ std::vector<double> OutOfCoreModel::breakpoints() const {
 std::span<const ModelKind> model_kinds() {
   static const std::array<ModelKind, 8> all{{
       {"constant", "one speed for every size (CPM)", build<ConstantModel>},
-      {"piecewise_linear", "speed linear between the points (FPM)",
-       build_with<PiecewiseLinearModel, &FitOptions::shape>},
+      {"piecewise_linear", "speed linear between the points (FPM)", build_piecewise_linear},
       {"akima", "smooth through all points: Akima spline", build<AkimaModel>},
       {"table", "the measured sizes and nothing between them", build<TableModel>},
-      {"polynomial", "smoothed: a polynomial of the size", build_with<PolynomialModel, &FitOptions::degree>},
+      {"polynomial", "smoothed: a polynomial of the size", build<PolynomialModel>},
       {"shrunk", "a polynomial, with the points' deviations that are too large to be noise", build<ShrunkModel>},
       {"saturating", "a (1 - exp(-b x)), as of a GPU", build<SaturatingModel>},
       {"sine_plateau", "a sin(x / b) up to c, then d, as of a CPU and its cache", build<SinePlateauModel>},
@@ -121,27 +107,33 @@ const ModelKind& find_model_kind(const std::string& name) {
   throw InvalidArgument(fmt::format("model kind \"{}\" is unknown (expected one of {})", name, fmt::join(names, ", ")));
 }
 
-SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, const FitOptions& options) {
+SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, Shape shape) {
   const ModelKind& found = find_model_kind(kind);
-  for (const MeasuredPoint& point : file.points) require_measurable(point);
+  // Less is no time that a clock tells and more no time that anybody waits; with either, sums and quotients of times
+  // leave the range of numbers.
+  constexpr double least_s = 1e-15, most_s = 1e15;
+  for (const MeasuredPoint& point : file.points) {
+    if (point.time_s >= least_s && point.time_s <= most_s) continue;
+    throw InvalidArgument(fmt::format("speed model: {} computation units in {} s (expected {} to {} s)", point.units,
+                                      point.time_s, least_s, most_s));
+  }
+  const auto build = [&](Points points, double max_units) { return found.build(points, max_units, shape); };
   const auto beyond = [&](const MeasuredPoint& point) { return point.units > file.in_core_units; };
   if (file.in_core_units >= file.max_units || std::ranges::none_of(file.points, beyond)) {
-    return found.build(file.points, std::min(file.in_core_units, file.max_units), options);
+    return build(file.points, std::min(file.in_core_units, file.max_units));
   }
-  if (std::ranges::all_of(file.points, beyond)) return found.build(file.points, file.max_units, options);
-  return std::make_unique<OutOfCoreModel>(
-      file.points, file.in_core_units, file.max_units,
-      [&](Points points, double max_units) { return found.build(points, max_units, options); });
+  if (std::ranges::all_of(file.points, beyond)) return build(file.points, file.max_units);
+  return std::make_unique<OutOfCoreModel>(file.points, file.in_core_units, file.max_units, build);
 }
 
-FitError leave_one_out_error(Points points, const ModelKind& kind, const FitOptions& options) {
+FitError leave_one_out_error(Points points, const ModelKind& kind) {
   if (points.size() < 3) return {};
   const Points inner = points.subspan(1, points.size() - 2);
   std::vector<double> predicted_s;
   for (const MeasuredPoint& point : inner) {
     std::vector<MeasuredPoint> others(points.begin(), points.end());
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(1 + predicted_s.size()));
-    predicted_s.push_back(kind.build(others, no_limit, options)->time_s(point.units));
+    predicted_s.push_back(kind.build(others, no_limit, {})->time_s(point.units));
   }
   return fit_error_of(inner, predicted_s);
 }

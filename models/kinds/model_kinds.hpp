@@ -84,7 +84,7 @@ class PolynomialModel : public SpeedModel {
   /// @param degree 0: the lowest, up to 8, that predicts points left out of the fit as well as the best one does,
   /// within the standard error of that comparison
   /// @throws InvalidArgument also for a degree that is negative or above 30
-  explicit PolynomialModel(Points points, int degree = 0, double max_units = no_limit);
+  explicit PolynomialModel(Points points, double max_units = no_limit, int degree = 0);
 
   std::string kind() const override { return "polynomial"; }
   std::vector<std::pair<std::string, double>> parameters() const override { return {{"degree", degree()}}; }
@@ -183,17 +183,12 @@ class OutOfCoreModel : public SpeedModel {
   std::vector<MeasuredPoint> dropped_;
 };
 
-/// Options of fits.
-struct FitOptions {
-  Shape shape = Shape::increasing_time;  ///< of `piecewise_linear`
-  int degree = 0;                        ///< of `polynomial`; 0 lets it choose
-};
-
 /// A kind of speed model under the name that the command line uses.
 struct ModelKind {
   std::string name;
   std::string description;  ///< one line
-  SpeedModelPtr (*build)(Points points, double max_units, const FitOptions& options);
+  /// @param shape of `piecewise_linear`
+  SpeedModelPtr (*build)(Points points, double max_units, Shape shape);
 };
 
 /// Every kind.
@@ -207,11 +202,11 @@ const ModelKind& find_model_kind(const std::string& name);
 /// @throws InvalidArgument for an unknown kind or points that it cannot be built from, or that take less than 1e-15 s
 /// or more than 1e15 s
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind = "piecewise_linear",
-                         const FitOptions& options = {});
+                         Shape shape = Shape::increasing_time);
 
 /// How far each point is from what a model of the other points predicts there, the first and the last point, which no
 /// others enclose, excepted; nothing to tell with fewer than three points. Unlike SpeedModel::fit_error() this says
 /// something about kinds that pass through all points.
-FitError leave_one_out_error(Points points, const ModelKind& kind, const FitOptions& options = {});
+FitError leave_one_out_error(Points points, const ModelKind& kind);
 
 }  // namespace steelyard::models

@@ -70,7 +70,7 @@ Fit fit(Points points, int degree) {
 
 }  // namespace
 
-PolynomialModel::PolynomialModel(Points points, int degree, double max_units) : SpeedModel(points, max_units) {
+PolynomialModel::PolynomialModel(Points points, double max_units, int degree) : SpeedModel(points, max_units) {
   if (degree < 0 || degree > most_degree) {
     throw InvalidArgument(
         fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
