@@ -32,14 +32,6 @@ Expression concurrently(std::vector<Expression> parts) {
   return {Expression::Kind::concurrent, 1, {}, 0.0, std::move(parts)};
 }
 
-Expression times(std::int64_t multiplicity, Expression expression) {
-  if (multiplicity < 1) throw InvalidArgument(fmt::format("{} || … (expected at least 1)", multiplicity));
-  if (__builtin_mul_overflow(expression.multiplicity, multiplicity, &expression.multiplicity)) {
-    throw InvalidArgument(fmt::format("{} || … is more than can be counted", multiplicity));
-  }
-  return expression;
-}
-
 namespace {
 
 bool is_digit(char sign) { return std::isdigit(static_cast<unsigned char>(sign)) != 0; }

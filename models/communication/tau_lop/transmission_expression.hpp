@@ -35,8 +35,6 @@ Expression transmission(ChannelInstance channel, double size);
 Expression in_sequence(std::vector<Expression> parts);
 /// All at once.
 Expression concurrently(std::vector<Expression> parts);
-/// A || expression. @throws InvalidArgument for a multiplicity below 1
-Expression times(std::int64_t multiplicity, Expression expression);
 
 /// Reads `T0(134)`, `T1@2(64)` where 2 is the instance, `+`, `||`, parentheses and multiplicities: a number on the left
 /// of `||`. `||` binds tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
