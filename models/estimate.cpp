@@ -7,14 +7,6 @@
 namespace steelyard::models {
 namespace {
 
-std::vector<MeasuredPoint> points_of_regime(const FpmFile& file, double units) {
-  std::vector<MeasuredPoint> points;
-  for (const MeasuredPoint& point : file.points) {
-    if ((point.units <= file.in_core_units) == (units <= file.in_core_units)) points.push_back(point);
-  }
-  return points;
-}
-
 /// How far an inner point lies from the line through its neighbours, as a share of its time.
 double residual(Points points, std::size_t i) {
   const double at = (points[i].units - points[i - 1].units) / (points[i + 1].units - points[i - 1].units);
@@ -55,11 +47,6 @@ double noise(const MeasuredPoint& point) {
          point.time_s;
 }
 
-const MeasuredPoint& nearest(Points points, double units) {
-  return *std::ranges::min_element(points, {},
-                                   [=](const MeasuredPoint& point) { return std::abs(point.units - units); });
-}
-
 /// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
 Estimate scaled_to(double time_s, const Estimate& estimate) {
   if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
@@ -96,7 +83,11 @@ Estimate run_estimate(std::span<const Estimate> units, double time_s, double exc
 }
 
 Estimate estimate(const FpmFile& file, double units, double time_s) {
-  const std::vector<MeasuredPoint> points = points_of_regime(file, units);
+  // Those of the other regime of memory say nothing of this one.
+  std::vector<MeasuredPoint> points = file.points;
+  std::erase_if(points, [&](const MeasuredPoint& point) {
+    return (point.units <= file.in_core_units) != (units <= file.in_core_units);
+  });
   Estimate result{time_s, 0.0, 0.0};
   if (points.empty() || !(time_s > 0.0)) return result;
   result.own_s = time_s * fit_error(points, units);
@@ -105,7 +96,8 @@ Estimate estimate(const FpmFile& file, double units, double time_s) {
   if (drift.degrees > 0) {
     of_rounds = student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
   } else {
-    const double of_point = noise(nearest(points, units));
+    const auto distance = [=](const MeasuredPoint& point) { return std::abs(point.units - units); };
+    const double of_point = noise(*std::ranges::min_element(points, {}, distance));
     if (of_point == 0.0) return result;
     result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   }

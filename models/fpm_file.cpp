@@ -106,22 +106,6 @@ double read_limit(const JsonReader& reader, const std::string& key) {
   return limit;
 }
 
-void read_unit(const JsonReader& unit, FpmFile& file) {
-  file.unit_kind = unit.text("kind", "");
-  file.unit_cores = unit.text("cores", "");
-  file.unit_bound = unit.flag("bound", true);
-  file.unit_device = unit.text("device", "");
-  file.slowdown = unit.number("slowdown", 1.0);
-  if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
-}
-
-Drift read_drift(const JsonReader& reader) {
-  const Drift drift{reader.number("share"), read_count(reader, "degrees", reader.number("degrees")),
-                    read_count(reader, "rounds", 1.0)};
-  if (!(drift.share >= 0.0)) reader.fail("share", fmt::format("is {} (expected a number >= 0)", drift.share));
-  return drift;
-}
-
 std::vector<std::string> read_parts(const JsonReader& reader) {
   std::vector<std::string> part_names;
   const nlohmann::json& names = reader.value().at("parts");
@@ -141,7 +125,15 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.app = reader.text("app", "");
   file.kernel = reader.text("kernel", "");
   file.element = reader.text("element", "");
-  if (reader.has("unit")) read_unit(reader.object("unit"), file);
+  if (reader.has("unit")) {
+    const JsonReader unit = reader.object("unit");
+    file.unit_kind = unit.text("kind", "");
+    file.unit_cores = unit.text("cores", "");
+    file.unit_bound = unit.flag("bound", true);
+    file.unit_device = unit.text("device", "");
+    file.slowdown = unit.number("slowdown", 1.0);
+    if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
+  }
   file.computation_unit = reader.text("computation_unit", "");
   if (reader.has("parameters")) {
     const JsonReader parameters = reader.object("parameters");
@@ -156,7 +148,12 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.machine = reader.text("machine", "");
   file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
-  if (reader.has("drift")) file.drift = read_drift(reader.object("drift"));
+  if (reader.has("drift")) {
+    const JsonReader drift = reader.object("drift");
+    file.drift = {drift.number("share"), read_count(drift, "degrees", drift.number("degrees")),
+                  read_count(drift, "rounds", 1.0)};
+    if (file.drift.share < 0.0) drift.fail("share", fmt::format("is {} (expected >= 0)", file.drift.share));
+  }
   file.points = read_points(reader, "points", file.parts);
   if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points", file.parts);
   return file;

@@ -24,9 +24,8 @@ struct MeasuredPoint {
 using Points = std::span<const MeasuredPoint>;
 
 /// One point of several rounds, which came back to the same size after having measured others: the mean of their means.
-/// Its confidence interval is the wider one of what the rounds' own intervals leave, sqrt(sum c_i^2) / n, and Student's
-/// interval of their means, so that a machine that changes speed between rounds shows in it.
-/// @param level confidence level
+/// Its confidence interval, of this level, is the wider one of sqrt(sum c_i^2) / n by the rounds' own intervals and of
+/// Student's interval of their means, so that a machine that changes speed between rounds shows in it.
 /// @throws InvalidArgument for no rounds, rounds of different sizes, or a level outside (0, 1)
 MeasuredPoint merge_rounds(Points rounds, double level);
 

@@ -81,12 +81,6 @@ std::optional<UncertainGap> examine(const AdaptiveGoal& goal, Points points, std
   return UncertainGap{left.units, right.units, std::max(from_left.speed, from_right.speed) / slowest, *next};
 }
 
-/// The ends' own noise uses up part of what the goal allows, but never more than half.
-double allowed(const AdaptiveGoal& goal, const MeasuredPoint& left, const MeasuredPoint& right) {
-  const double noise = std::max(left.confidence_s / left.time_s, right.confidence_s / right.time_s);
-  return goal.error - std::min(noise, 0.5 * goal.error);
-}
-
 void require_goal(const AdaptiveGoal& goal) {
   require_ends(goal.smallest, goal.largest);
   if (!(goal.error > 0.0 && goal.error < 1.0)) {
@@ -127,8 +121,12 @@ std::optional<UncertainGap> least_certain_gap(const AdaptiveGoal& goal,
   for (const std::vector<MeasuredPoint>& points : units) {
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
       const std::optional<UncertainGap> gap = examine(goal, points, i);
-      if (!gap || gap->error <= allowed(goal, points[i], points[i + 1])) continue;
-      if (!worst || gap->error > worst->error) worst = gap;
+      if (!gap) continue;
+      const MeasuredPoint &left = points[i], &right = points[i + 1];
+      // The ends' own noise uses up part of what the goal allows, but never more than half.
+      const double noise = std::max(left.confidence_s / left.time_s, right.confidence_s / right.time_s);
+      const bool is_certain = gap->error <= goal.error - std::min(noise, 0.5 * goal.error);
+      if (!is_certain && (!worst || gap->error > worst->error)) worst = gap;
     }
   }
   return worst;

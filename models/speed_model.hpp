@@ -42,9 +42,9 @@ class SpeedModel {
   double max_units() const { return max_units_; }
   bool fits(double units) const { return units <= max_units_; }
   /// The largest x <= max_units() with time_s(x) <= `time_s`: where the line through the origin with slope 1 / `time_s`
-  /// meets the speed function last. Source: 000, section 2.4.2. For any continuous shape this looks at each gap between
-  /// the breakpoints from the right, in 32 parts, and bisects where the time passes `time_s`; beyond the last
-  /// breakpoint time has to grow. Dips narrower than a part can be missed.
+  /// meets the speed function last. Source: 000, section 2.4.2. This looks at each gap between the breakpoints from the
+  /// right, in 32 parts, of which it may miss narrower dips, and bisects where the time passes `time_s`; beyond the
+  /// last breakpoint time has to grow.
   virtual double units_within(double time_s) const;
   /// Sizes, increasing, between which time neither jumps nor has narrow dips.
   virtual std::vector<double> breakpoints() const;

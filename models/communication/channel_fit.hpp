@@ -80,9 +80,8 @@ struct ChannelTimes {
 /// concurrency, and where others take more than T(m, tau) (the path has transfers that do not happen)
 TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<int>& path, const Platform& platform);
 
-/// All models of a channel. LogGP is fitted to trains of the shortest messages and of those beyond the last boundary of
-/// piecewise Hockney: its gap per byte is that of long messages. @param channel says what it is: id, name, scope, path,
-/// between
+/// All models of a channel, of which id, name, scope, path and between are given. LogGP is fitted to trains of the
+/// shortest messages and of those beyond Hockney's last boundary: its gap per byte is that of long messages.
 /// @throws InvalidArgument as fit_tau_lop(), fit_piecewise_hockney() and fit_loggp()
 Channel fit_channel(const ChannelTimes& times, Channel channel, const Platform& platform);
 

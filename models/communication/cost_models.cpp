@@ -18,18 +18,6 @@ namespace {
 /// Seconds of a pattern by a model.
 using PatternCost = std::function<double(const MessagePattern&)>;
 
-std::set<int> channels_of(std::span<const MessagePattern> patterns, const Placement& placement) {
-  std::set<int> channels;
-  for (const MessagePattern& pattern : patterns) {
-    for (const Phase& phase : pattern.phases) {
-      for (const Message& message : phase.messages) {
-        channels.insert(placement.channel(message.from, message.to).channel);
-      }
-    }
-  }
-  return channels;
-}
-
 /// The models of cost_model_names() in their order, empty where channels lack parameters.
 std::vector<PatternCost> cost_models(const Platform& platform, const Placement& placement,
                                      const std::set<int>& channels) {
@@ -76,7 +64,12 @@ const std::vector<std::string>& cost_model_names() {
 
 std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns, const Platform& platform,
                                         const Placement& placement) {
-  const std::set<int> channels = channels_of(patterns, placement);
+  std::set<int> channels;
+  for (const MessagePattern& pattern : patterns) {
+    for (const Phase& phase : pattern.phases) {
+      for (const auto& [from, to, bytes] : phase.messages) channels.insert(placement.channel(from, to).channel);
+    }
+  }
   const std::vector<PatternCost> models = cost_models(platform, placement, channels);
   std::vector<PatternCosts> costs;
   for (std::size_t i = 0; i < models.size(); ++i) {

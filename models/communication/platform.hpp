@@ -58,10 +58,9 @@ struct Platform {
 };
 
 /// Reads a `*.platform.json` file, schema steelyard.platform/1. Only `schema`, `channels` and of each channel `id` and
-/// `path` have to be there (without `scope`, channel 0 is inside nodes and the others are networks); what is there has
-/// to be right, also parameters that no model uses.
-/// @throws FileFormatError naming file, key and what was expected: also for a path through a channel that the file does
-/// not have, and through one without tau-Lop parameters where the channel itself has them
+/// `path` have to be there (without `scope`, channel 0 is inside nodes and the others are networks).
+/// @throws FileFormatError naming file, key and what was expected, also for a path through a channel that is not there,
+/// or that has no tau-Lop parameters where the channel itself has them
 Platform read_platform_file(const std::filesystem::path& path);
 
 /// Writes one; what is read back is the same, bit for bit (in names, bytes that are not UTF-8 become U+FFFD). What is

@@ -132,17 +132,13 @@ class Simulation {
     while (!agenda_.empty() && (through.empty() || agenda_.top().end_s <= now_s_ * (1.0 + rounding))) {
       const Appointment next = agenda_.top();
       agenda_.pop();
-      if (is_outdated(next)) continue;
+      const Line& line = lines_.at(next.carrier);
+      if (!line.is_running || line.version != next.version) continue;
       if (through.empty()) now_s_ = next.end_s;
       end_stage(next.carrier, through);
     }
     for (const auto& [activity, stage] : through) finish(activity, stage);
     begin_stages();
-  }
-
-  bool is_outdated(const Appointment& appointment) const {
-    const Line& line = lines_.at(appointment.carrier);
-    return !line.is_running || line.version != appointment.version;
   }
 
   void end_stage(const Carrier& carrier, std::vector<std::pair<int, int>>& through) {

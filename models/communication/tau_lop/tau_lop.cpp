@@ -78,10 +78,6 @@ void add(std::vector<double>& sizes, double size, double merge_from) {
   }
 }
 
-std::string format_size(double size) {
-  return size == std::floor(size) && size < 1e15 ? fmt::format("{:.0f}", size) : fmt::format("{:.6g}", size);
-}
-
 }  // namespace
 
 ReducedForm collected(const ReducedForm& terms, double merge_from) {
@@ -115,7 +111,8 @@ std::string to_string(const ReducedForm& terms) {
     if (term.multiplicity > 1) text += fmt::format("{}||", term.multiplicity);
     text += fmt::format("T{}", term.channel.channel);
     if (term.channel.instance > 0) text += fmt::format("@{}", term.channel.instance);
-    text += fmt::format("({})", format_size(term.size));
+    const bool is_integer = term.size == std::floor(term.size) && term.size < 1e15;
+    text += is_integer ? fmt::format("({:.0f})", term.size) : fmt::format("({:.6g})", term.size);
   }
   return text;
 }
