@@ -275,19 +275,6 @@ Times without_others(Times times, int id, const std::vector<int>& path, const Pl
   return times;
 }
 
-/// The most that can be overhead if the rest is to be the transfers, none of them negative, with L(m, tau) <= tau
-/// L(m, 1).
-double unshared_s(const Times& rests, double bytes, double overhead_s) {
-  const double single_s = rests.at(1).at(bytes);
-  double most_s = overhead_s;
-  for (const auto& [tau, by_size] : rests) {
-    const double rest_s = by_size.at(bytes);
-    most_s = std::min(most_s, rest_s);
-    if (tau > 1) most_s = std::min(most_s, (tau * single_s - rest_s) / (tau - 1));
-  }
-  return std::max(0.0, most_s);
-}
-
 /// LogGP's gap per byte is that of long messages: trains of the shortest, and of those in the last protocol.
 LogGPTimes long_message_times(const ChannelTimes& times, const std::vector<HockneySegment>& protocols) {
   LogGPTimes result = times.loggp;
@@ -311,9 +298,15 @@ TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<in
   const Times rests = without_others(by_concurrency(times), id, path, platform);
   std::vector<SizeTable::Point> overheads;
   std::vector<TransferPoint> transfers;
-  for (const auto& [bytes, unused] : rests.at(1)) {
-    const bool is_eager = bytes <= times.eager_limit_bytes;
-    const double overhead_s = unshared_s(rests, bytes, is_eager ? empty_s : empty_synchronous_s);
+  for (const auto& [bytes, single_s] : rests.at(1)) {
+    double overhead_s = bytes <= times.eager_limit_bytes ? empty_s : empty_synchronous_s;
+    // At most what leaves all transfers >= 0 and L(m, tau) <= tau L(m, 1).
+    for (const auto& [tau, by_size] : rests) {
+      const double rest_s = by_size.at(bytes);
+      overhead_s = std::min(overhead_s, rest_s);
+      if (tau > 1) overhead_s = std::min(overhead_s, (tau * single_s - rest_s) / (tau - 1));
+    }
+    overhead_s = std::max(0.0, overhead_s);
     overheads.push_back({bytes, overhead_s});
     for (const auto& [tau, by_size] : rests) transfers.push_back({bytes, tau, (by_size.at(bytes) - overhead_s) / own});
   }
