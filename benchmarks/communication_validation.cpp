@@ -7,7 +7,6 @@
 
 #include "benchmarks/communication_cases.hpp"
 #include "comm/measurement/message_exchange.hpp"
-#include "models/communication/channel_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"

@@ -13,18 +13,6 @@ double residual(Points points, std::size_t i) {
   return std::abs(points[i].speed() / std::lerp(points[i - 1].speed(), points[i + 1].speed(), at) - 1.0);
 }
 
-/// Estimate of a size between points `right - 1` and `right`.
-double error_between(Points points, std::size_t right, double units) {
-  const double reach = (units - points[right - 1].units) * (points[right].units - units);
-  double error = 0.0;
-  for (const std::size_t j : {right - 1, right}) {
-    if (j == 0 || j + 1 == points.size()) continue;
-    const double other = (points[j].units - points[j - 1].units) * (points[j + 1].units - points[j].units);
-    error = std::max(error, residual(points, j) * std::min(1.0, reach / other));
-  }
-  return error;
-}
-
 /// f(x) of estimate().
 double fit_error(Points points, double units) {
   const std::size_t last = points.size() - 1;
@@ -35,7 +23,15 @@ double fit_error(Points points, double units) {
   };
   if (units <= points.front().units) return outside(0, 1);
   if (units >= points.back().units) return outside(last, last - 1);
-  return error_between(points, place_among(points, units).right, units);
+  const auto [left, right, share] = place_among(points, units);
+  const double reach = (units - points[left].units) * (points[right].units - units);
+  double error = 0.0;
+  for (const std::size_t j : {left, right}) {
+    if (j == 0 || j == last) continue;
+    const double other = (points[j].units - points[j - 1].units) * (points[j + 1].units - points[j].units);
+    error = std::max(error, residual(points, j) * std::min(1.0, reach / other));
+  }
+  return error;
 }
 
 /// Error of the mean of a point; 0 where it was not measured.
@@ -45,13 +41,6 @@ double noise(const MeasuredPoint& point) {
   const int degrees = point.repetitions - 1;
   return student_quantile(interval_level, degrees) / student_quantile(level_of_points, degrees) * point.confidence_s /
          point.time_s;
-}
-
-/// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
-Estimate scaled_to(double time_s, const Estimate& estimate) {
-  if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
-  const double factor = time_s / estimate.time_s;
-  return {time_s, factor * estimate.own_s, factor * estimate.shared_s};
 }
 
 }  // namespace
@@ -79,7 +68,10 @@ Estimate longest(std::span<const Estimate> estimates) {
 }
 
 Estimate run_estimate(std::span<const Estimate> units, double time_s, double exchange_s, double channel_error) {
-  return scaled_to(time_s - exchange_s, longest(units)) + Estimate{exchange_s, 0.0, channel_error * exchange_s};
+  // Errors of a phase that repeats are the same every time.
+  const Estimate once = longest(units);
+  const double work_s = time_s - exchange_s, factor = once.time_s > 0.0 ? work_s / once.time_s : 0.0;
+  return {work_s + exchange_s, factor * once.own_s, factor * once.shared_s + channel_error * exchange_s};
 }
 
 Estimate estimate(const FpmFile& file, double units, double time_s) {

@@ -106,18 +106,6 @@ double read_limit(const JsonReader& reader, const std::string& key) {
   return limit;
 }
 
-std::vector<std::string> read_parts(const JsonReader& reader) {
-  std::vector<std::string> part_names;
-  const nlohmann::json& names = reader.value().at("parts");
-  for (const nlohmann::json& name : names) {
-    if (!name.is_string() || names.size() > MeasuredPoint::most_parts) {
-      reader.fail("parts", fmt::format("is {} (expected at most {} names)", excerpt(names), MeasuredPoint::most_parts));
-    }
-    part_names.push_back(name);
-  }
-  return part_names;
-}
-
 FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   const JsonReader reader(name, json);
   reader.require_schema(schema);
@@ -139,7 +127,14 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
     const JsonReader parameters = reader.object("parameters");
     for (const auto& [key, value] : parameters.value().items()) file.parameters[key] = parameters.number(key);
   }
-  if (reader.has("parts")) file.parts = read_parts(reader);
+  if (reader.has("parts")) {
+    const nlohmann::json& names = reader.value()["parts"];
+    const auto is_text = [](const nlohmann::json& part) { return part.is_string(); };
+    if (!std::ranges::all_of(names, is_text) || names.size() > MeasuredPoint::most_parts) {
+      reader.fail("parts", fmt::format("is {} (expected at most {} names)", excerpt(names), MeasuredPoint::most_parts));
+    }
+    for (const nlohmann::json& part : names) file.parts.push_back(part);
+  }
   file.flops_per_unit = reader.number("flops_per_unit", 0.0);
   file.bytes_per_unit = reader.number("bytes_per_unit", 0.0);
   file.in_core_units = read_limit(reader, "in_core_units");

@@ -19,7 +19,6 @@
 #include "miniapps/steelyard/command.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/platform.hpp"
-#include "models/communication/simgrid_platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::tool {

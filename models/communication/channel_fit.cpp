@@ -275,18 +275,6 @@ Times without_others(Times times, int id, const std::vector<int>& path, const Pl
   return times;
 }
 
-/// LogGP's gap per byte is that of long messages: trains of the shortest, and of those in the last protocol.
-LogGPTimes long_message_times(const ChannelTimes& times, const std::vector<HockneySegment>& protocols) {
-  LogGPTimes result = times.loggp;
-  result.one_way = times.one_way;
-  if (protocols.size() < 2 || result.trains.empty()) return result;
-  const double shortest = std::ranges::min(result.trains, {}, &MessageTime::bytes).bytes;
-  const double last_protocol = protocols[protocols.size() - 2].up_to_bytes;
-  std::erase_if(result.trains,
-                [&](const MessageTime& train) { return train.bytes > shortest && train.bytes <= last_protocol; });
-  return result;
-}
-
 }  // namespace
 
 TauLopTables fit_tau_lop(const ChannelTimes& times, int id, const std::vector<int>& path, const Platform& platform) {
@@ -317,7 +305,16 @@ Channel fit_channel(const ChannelTimes& times, Channel channel, const Platform& 
   channel.error = times.error;
   channel.tau_lop = fit_tau_lop(times, channel.id, channel.path, platform);
   channel.hockney = fit_piecewise_hockney(times.one_way);
-  channel.loggp = fit_loggp(long_message_times(times, channel.hockney));
+  LogGPTimes loggp = times.loggp;
+  loggp.one_way = times.one_way;
+  if (channel.hockney.size() > 1 && !loggp.trains.empty()) {
+    // The gap per byte is that of long messages: trains of the shortest, and of those in the last protocol.
+    const double shortest = std::ranges::min(loggp.trains, {}, &MessageTime::bytes).bytes;
+    const double last_protocol = channel.hockney[channel.hockney.size() - 2].up_to_bytes;
+    std::erase_if(loggp.trains,
+                  [&](const MessageTime& train) { return train.bytes > shortest && train.bytes <= last_protocol; });
+  }
+  channel.loggp = fit_loggp(loggp);
   return channel;
 }
 

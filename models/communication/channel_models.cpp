@@ -1,5 +1,4 @@
-#include "models/communication/channel_models.hpp"
-
+// What the parameters of one channel say: Hockney's, LogGP's and tau-Lop's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::models {
 namespace {

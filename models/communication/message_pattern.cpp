@@ -193,8 +193,7 @@ MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
   // Of the first 2 `folded` processes the odd ones give their vectors away beforehand and get the sum afterwards.
   const auto process = [folded](int rank) { return rank < folded ? 2 * rank : rank + folded; };
   std::vector<Phase> phases;
-  Phase before;
-  Phase after;
+  Phase before, after;
   for (int rank = 0; rank < folded; ++rank) {
     before.messages.push_back({2 * rank + 1, 2 * rank, bytes});
     after.messages.push_back({2 * rank, 2 * rank + 1, bytes});

@@ -65,30 +65,6 @@ constexpr std::array<std::pair<const char*, double LogGP::*>, 5> loggp_keys{
      {"gap_s", &LogGP::gap_s},
      {"gap_per_byte_s", &LogGP::gap_per_byte_s}}};
 
-ordered_json segments_json(const std::vector<HockneySegment>& segments) {
-  auto json = ordered_json::array();
-  for (const HockneySegment& segment : segments) {
-    const bool ends = segment.up_to_bytes != no_end;
-    json.push_back({{"up_to_bytes", ends ? ordered_json(segment.up_to_bytes) : ordered_json(nullptr)},
-                    {"latency_s", segment.hockney.latency_s},
-                    {"bandwidth_bytes_per_s", segment.hockney.bandwidth_bytes_per_s}});
-  }
-  return json;
-}
-
-ordered_json tau_lop_json(const TauLopTables& tables) {
-  ordered_json json;
-  json["overhead"] = ordered_json::array();
-  for (const SizeTable::Point& point : tables.overhead.points()) {
-    json["overhead"].push_back({{"bytes", point.bytes}, {"time_s", point.time_s}});
-  }
-  json["transfer"] = ordered_json::array();
-  for (const TransferPoint& point : tables.transfer.points()) {
-    json["transfer"].push_back({{"bytes", point.bytes}, {"concurrency", point.concurrency}, {"time_s", point.time_s}});
-  }
-  return json;
-}
-
 ordered_json channel_json(const Channel& channel) {
   ordered_json json;
   json["id"] = channel.id;
@@ -96,12 +72,26 @@ ordered_json channel_json(const Channel& channel) {
   json["scope"] = scope_names.at(static_cast<std::size_t>(channel.scope));
   json["path"] = channel.path;
   if (!channel.between.empty()) json["between"] = channel.between;
-  if (!channel.hockney.empty()) json["hockney"]["segments"] = segments_json(channel.hockney);
+  for (const HockneySegment& segment : channel.hockney) {
+    const bool ends = segment.up_to_bytes != no_end;
+    json["hockney"]["segments"].push_back(
+        {{"up_to_bytes", ends ? ordered_json(segment.up_to_bytes) : ordered_json(nullptr)},
+         {"latency_s", segment.hockney.latency_s},
+         {"bandwidth_bytes_per_s", segment.hockney.bandwidth_bytes_per_s}});
+  }
   if (channel.loggp) {
     for (const auto& [key, parameter] : loggp_keys) json["loggp"][key] = *channel.loggp.*parameter;
   }
   if (channel.error > 0.0) json["error"] = channel.error;
-  if (channel.tau_lop) json["tau_lop"] = tau_lop_json(*channel.tau_lop);
+  if (channel.tau_lop) {
+    ordered_json& tables = json["tau_lop"];
+    for (const auto& [bytes, time_s] : channel.tau_lop->overhead.points()) {
+      tables["overhead"].push_back({{"bytes", bytes}, {"time_s", time_s}});
+    }
+    for (const auto& [bytes, concurrency, time_s] : channel.tau_lop->transfer.points()) {
+      tables["transfer"].push_back({{"bytes", bytes}, {"concurrency", concurrency}, {"time_s", time_s}});
+    }
+  }
   return json;
 }
 

@@ -1,10 +1,9 @@
-#include "models/communication/simgrid_platform.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/base/errors.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::models {
 namespace {

@@ -67,8 +67,10 @@ struct Deviations {
   }
 };
 
-/// The best of a grid of parameters.
-Eigen::VectorXd start_of_fit(const Deviations& deviations) {
+}  // namespace
+
+SaturatingModel::SaturatingModel(Points points, double max_units) : SpeedModel(points, max_units) {
+  Eigen::NumericalDiff<Deviations> deviations(Deviations{points});
   constexpr int starts = 60;
   // What no measurement can tell apart; of such fits the most constant one is taken, which promises least beyond the
   // points.
@@ -79,27 +81,19 @@ Eigen::VectorXd start_of_fit(const Deviations& deviations) {
     const double ln_b = std::lerp(deviations.most_ln_b, deviations.least_ln_b, static_cast<double>(i) / (starts - 1));
     // For a given b the best a is known.
     const auto shape = [b = std::exp(ln_b)](double units) { return rise(b, units); };
-    const Eigen::VectorXd start = Eigen::Vector2d(std::log(scale(deviations.points, shape).factor), ln_b);
+    const Eigen::VectorXd start = Eigen::Vector2d(std::log(scale(points, shape).factor), ln_b);
     const double squares = deviations.squares(start);
     if (i == 0 || squares < best_squares - indistinct) {
       best = start;
       best_squares = squares;
     }
   }
-  return best;
-}
-
-}  // namespace
-
-SaturatingModel::SaturatingModel(Points points, double max_units) : SpeedModel(points, max_units) {
-  Eigen::NumericalDiff<Deviations> deviations(Deviations{points});
-  Eigen::VectorXd best = start_of_fit(deviations);
   if (deviations.values() >= deviations.inputs()) {
     Eigen::VectorXd found = best;
     Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Deviations>> solver(deviations);
     solver.minimize(found);
     // A solver that strays leaves NaN, which compares as nothing better.
-    if (deviations.squares(found) < deviations.squares(best)) best = found;
+    if (deviations.squares(found) < best_squares) best = found;
   }
   a_ = std::exp(best[0]);
   b_ = deviations.b(best);

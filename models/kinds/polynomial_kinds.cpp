@@ -78,13 +78,9 @@ PolynomialModel::PolynomialModel(Points points, double max_units, int degree) : 
   const auto [slowest, fastest] = std::ranges::minmax_element(points, {}, &MeasuredPoint::speed);
   slowest_ = slowest->speed();
   fastest_ = fastest->speed();
-  const int most = static_cast<int>(std::min<std::size_t>(points.size() - 1, most_degree));
-  if (degree > 0) {
-    coefficients_ = fit(points, std::min(degree, most)).coefficients;
-    return;
-  }
+  const int most = std::min(static_cast<int>(points.size()) - 1, degree > 0 ? degree : most_chosen_degree);
   std::vector<Fit> fits;
-  for (int chosen = 0; chosen <= std::min(most, most_chosen_degree); ++chosen) fits.push_back(fit(points, chosen));
+  for (int chosen = degree > 0 ? most : 0; chosen <= most; ++chosen) fits.push_back(fit(points, chosen));
   const double least = std::ranges::min(fits, {}, &Fit::left_out_squares).left_out_squares;
   // A sum of squares of normal deviations is uncertain by this share of itself; gaining less is fitting noise.
   const double uncertainty = std::sqrt(2.0 / static_cast<double>(points.size()));
