@@ -68,8 +68,7 @@ std::optional<std::int64_t> split(const AdaptiveGoal& goal, double left, double 
 
 /// The gap from points[i] to points[i + 1]; nothing where it cannot be split.
 std::optional<UncertainGap> examine(const AdaptiveGoal& goal, Points points, std::size_t i) {
-  const MeasuredPoint& left = points[i];
-  const MeasuredPoint& right = points[i + 1];
+  const MeasuredPoint &left = points[i], &right = points[i + 1];
   const double gap = right.units - left.units;
   const Miss from_left = i > 0 ? continued_line(points[i - 1], left, right) : Miss{0.0, gap};
   const Miss from_right = i + 2 < points.size() ? continued_line(points[i + 2], right, left) : Miss{0.0, gap};

@@ -223,25 +223,25 @@ namespace {
 /// Seconds by size, by concurrency.
 using Times = std::map<int, std::map<double, double>>;
 
-void add(Times& times, int concurrency, const MessageTime& message) {
-  const auto& [bytes, time_s] = message;
-  if (!(std::isfinite(bytes) && bytes > 0.0 && std::isfinite(time_s) && time_s >= 0.0)) {
-    throw InvalidArgument(
-        fmt::format("{} bytes in {} s, {} at once (expected a finite size > 0 and a finite time >= 0)", bytes, time_s,
-                    concurrency));
-  }
-  if (!times[concurrency].emplace(bytes, time_s).second) {
-    throw InvalidArgument(fmt::format("two times of {} bytes, {} at once", bytes, concurrency));
-  }
-}
-
 /// T(m, tau).
 Times by_concurrency(const ChannelTimes& times) {
   Times result;
-  for (const MessageTime& message : times.one_way) add(result, 1, message);
+  const auto add = [&](int concurrency, const std::vector<MessageTime>& messages) {
+    for (const auto& [bytes, time_s] : messages) {
+      if (!(std::isfinite(bytes) && bytes > 0.0 && std::isfinite(time_s) && time_s >= 0.0)) {
+        throw InvalidArgument(
+            fmt::format("{} bytes in {} s, {} at once (expected a finite size > 0 and a finite time >= 0)", bytes,
+                        time_s, concurrency));
+      }
+      if (!result[concurrency].emplace(bytes, time_s).second) {
+        throw InvalidArgument(fmt::format("two times of {} bytes, {} at once", bytes, concurrency));
+      }
+    }
+  };
+  add(1, times.one_way);
   for (const auto& [concurrency, ring] : times.rings) {
     if (concurrency < 2) throw InvalidArgument(fmt::format("a ring of {} (expected at least 2)", concurrency));
-    for (const MessageTime& message : ring) add(result, concurrency, message);
+    add(concurrency, ring);
     if (ring.size() != times.one_way.size()) {
       throw InvalidArgument(
           fmt::format("{} sizes of {} concurrent transmissions and {} of single ones (expected the same)", ring.size(),

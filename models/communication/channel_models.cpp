@@ -14,8 +14,7 @@
 namespace steelyard::models {
 namespace {
 
-/// A time that misses a bound by so little satisfies it: the bounds are rounded, and channels without reserve lie on
-/// them.
+/// A time that misses a bound by so little satisfies it: bounds are rounded, and channels without reserve lie on them.
 constexpr double time_rounding = 16.0 * std::numeric_limits<double>::epsilon();
 
 void require_size(double bytes) {

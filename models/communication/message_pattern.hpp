@@ -86,8 +86,8 @@ Expression expression(const MessagePattern& pattern, const Placement& placement)
 /// @throws InvalidArgument as require_pattern()
 double serial_cost_s(const MessagePattern& pattern, const std::function<double(const Message&)>& message_s);
 
-// Patterns of P processes. All throw InvalidArgument for fewer processes than stated and sizes that are negative or not
-// finite. Computation, such as the sums of an allreduce, is not part of them.
+// Patterns of P processes, without any computation. All throw InvalidArgument for fewer processes than stated and sizes
+// that are negative or not finite.
 
 /// Process 0 sends to all others, one after the other. P >= 1.
 MessagePattern flat_broadcast(int processes, double bytes);

@@ -94,8 +94,7 @@ class PolynomialModel : public SpeedModel {
  private:
   double fitted_speed(double units) const override;
   std::vector<double> coefficients_;  ///< of Chebyshev polynomials on the measured range
-  double slowest_ = 0.0;
-  double fastest_ = 0.0;
+  double slowest_ = 0.0, fastest_ = 0.0;
 };
 
 /// A smooth speed, and those of the measured deviations from it that are too large to be noise: for algorithms that
@@ -155,8 +154,7 @@ class SinePlateauModel : public SpeedModel {
   std::vector<double> breakpoints() const override;
   double a_ = 0.0;  ///< units per second
   double b_ = 1.0;  ///< units; c / b < pi, so that speed stays positive
-  double c_ = 0.0;  ///< units; 0 where no sine explains more than noise would, the largest measured size where there is
-                    ///< no plateau
+  double c_ = 0.0;  ///< units; 0 where there is no sine, the largest measured size where there is no plateau
   double d_ = 0.0;  ///< units per second
 };
 

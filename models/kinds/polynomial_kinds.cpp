@@ -12,8 +12,7 @@
 namespace steelyard::models {
 namespace {
 
-constexpr int most_chosen_degree = 8;
-constexpr int most_degree = 30;
+constexpr int most_degree = 30, most_chosen_degree = 8;
 
 struct Fit {
   std::vector<double> coefficients;
@@ -90,8 +89,7 @@ PolynomialModel::PolynomialModel(Points points, double max_units, int degree) : 
 }
 
 double PolynomialModel::fitted_speed(double units) const {
-  const double first = points().front().units;
-  const double last = points().back().units;
+  const double first = points().front().units, last = points().back().units;
   const Eigen::RowVectorXd values = chebyshev(position(std::clamp(units, first, last), first, last), degree());
   const double speed = values.dot(
       Eigen::Map<const Eigen::RowVectorXd>(coefficients_.data(), static_cast<Eigen::Index>(coefficients_.size())));
@@ -100,11 +98,9 @@ double PolynomialModel::fitted_speed(double units) const {
 
 namespace {
 
-/// Half width of a 95 % confidence interval in standard errors.
-constexpr double standard_errors = 1.96;
-
 /// Variances of the points' speeds as shares of these, 0 where there is no interval.
 std::vector<double> variances_of(Points points) {
+  constexpr double standard_errors = 1.96;  // in half of a 95 % confidence interval
   std::vector<double> variances, known;
   for (const MeasuredPoint& point : points) {
     variances.push_back(std::pow(point.confidence_s / (standard_errors * point.time_s), 2));

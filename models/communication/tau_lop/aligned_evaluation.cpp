@@ -105,8 +105,7 @@ class Aligned {
     return result;
   }
 
-  /// Appends the stretches of a part of a sequence behind what their channels carried before; equal stretches merge
-  /// (A1).
+  /// Appends a part of a sequence behind what its channels carried before; equal stretches merge (A1).
   void append(Profile& to, const Part& part) {
     for (const auto& [channel, stretches] : profile(part.node)) {
       std::vector<Stretch>& carried = to[channel];

@@ -38,8 +38,7 @@ Expression concurrently(std::vector<Expression> parts);
 
 /// Reads `T0(134)`, `T1@2(64)` where 2 is the instance, `+`, `||`, parentheses and multiplicities: a number on the left
 /// of `||`. `||` binds tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
-/// @throws InvalidArgument with position (from 1) and reason for anything else, and for parentheses nested deeper than
-/// 500
+/// @throws InvalidArgument with position (from 1) and reason for all else, and for parentheses nested deeper than 500
 Expression parse_expression(const std::string& text);
 
 /// An expression as a table in which equal parts stand once: nested sequences and nested concurrent parts are
