@@ -8,8 +8,8 @@ namespace steelyard::models {
 
 /// Restriction on the shape of a speed function of measured points, and which points satisfy it.
 enum class Shape {
-  increasing_time,  ///< as many as possible such that time grows with size: any line through the origin then meets the
-                    ///< speed function once (000, section 2.4.2)
+  increasing_time,  ///< the default: as many as possible such that time grows with size: any line through the origin
+                    ///< then meets the speed function once (000, section 2.4.2)
   as_measured,      ///< all
 };
 

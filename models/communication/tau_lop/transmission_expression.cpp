@@ -169,6 +169,7 @@ class Normalizer {
   NormalizedExpression normalized(const Expression& expression) {
     NormalizedExpression result;
     result.root = add(expression);
+    // Whoever follows the expression counts its transmissions.
     if (result.root.node >= 0) sum_of(0, result.root.multiplicity, widths_[static_cast<std::size_t>(result.root.node)]);
     result.nodes = std::move(nodes_);
     return result;
@@ -238,7 +239,7 @@ class Normalizer {
     return entry->second;
   }
 
-  /// Transmissions at once at most, so that whoever follows the expression can count them.
+  /// Transmissions at once at most.
   std::int64_t width(const Node& node) const {
     if (node.kind == Expression::Kind::transmission) return 1;
     std::int64_t widest = 0;
