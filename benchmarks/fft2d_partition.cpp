@@ -77,7 +77,7 @@ std::vector<models::FpmFile> measure_tables(const Session& session, CoExecution&
 std::vector<models::SpeedModelPtr> make_models(const std::vector<models::FpmFile>& files, const std::string& kind,
                                                const partition::Algorithm& algorithm) {
   std::vector<models::SpeedModelPtr> models;
-  for (const models::FpmFile& file : files) models.push_back(models::make_model(file, kind, {algorithm.shape, 0}));
+  for (const models::FpmFile& file : files) models.push_back(models::make_model(file, kind, algorithm.shape));
   return models;
 }
 

@@ -7,35 +7,13 @@
 namespace steelyard::models {
 namespace {
 
-using Points = std::span<const MeasuredPoint>;
-
-std::vector<MeasuredPoint> points_of_regime(const FpmFile& file, double units) {
-  std::vector<MeasuredPoint> points;
-  for (const MeasuredPoint& point : file.points) {
-    if ((point.units <= file.in_core_units) == (units <= file.in_core_units)) points.push_back(point);
-  }
-  return points;
-}
-
 /// How far an inner point lies from the line through its neighbours, as a share of its time.
 double residual(Points points, std::size_t i) {
   const double at = (points[i].units - points[i - 1].units) / (points[i + 1].units - points[i - 1].units);
   return std::abs(points[i].speed() / std::lerp(points[i - 1].speed(), points[i + 1].speed(), at) - 1.0);
 }
 
-/// Estimate of a size between points `right - 1` and `right`.
-double error_between(Points points, std::size_t right, double units) {
-  const double reach = (units - points[right - 1].units) * (points[right].units - units);
-  double error = 0.0;
-  for (const std::size_t j : {right - 1, right}) {
-    if (j == 0 || j + 1 == points.size()) continue;
-    const double other = (points[j].units - points[j - 1].units) * (points[j + 1].units - points[j].units);
-    error = std::max(error, residual(points, j) * std::min(1.0, reach / other));
-  }
-  return error;
-}
-
-/// f(x)
+/// f(x) of estimate().
 double fit_error(Points points, double units) {
   const std::size_t last = points.size() - 1;
   if (last < 2) return 0.0;
@@ -45,7 +23,15 @@ double fit_error(Points points, double units) {
   };
   if (units <= points.front().units) return outside(0, 1);
   if (units >= points.back().units) return outside(last, last - 1);
-  return error_between(points, place_among(points, units).right, units);
+  const auto [left, right, share] = place_among(points, units);
+  const double reach = (units - points[left].units) * (points[right].units - units);
+  double error = 0.0;
+  for (const std::size_t j : {left, right}) {
+    if (j == 0 || j == last) continue;
+    const double other = (points[j].units - points[j - 1].units) * (points[j + 1].units - points[j].units);
+    error = std::max(error, residual(points, j) * std::min(1.0, reach / other));
+  }
+  return error;
 }
 
 /// Error of the mean of a point; 0 where it was not measured.
@@ -55,12 +41,6 @@ double noise(const MeasuredPoint& point) {
   const int degrees = point.repetitions - 1;
   return student_quantile(interval_level, degrees) / student_quantile(level_of_points, degrees) * point.confidence_s /
          point.time_s;
-}
-
-const MeasuredPoint& nearest(Points points, double units) {
-  return *std::min_element(points.begin(), points.end(), [&](const MeasuredPoint& a, const MeasuredPoint& b) {
-    return std::abs(a.units - units) < std::abs(b.units - units);
-  });
 }
 
 }  // namespace
@@ -77,12 +57,6 @@ Estimate operator+(const Estimate& a, const Estimate& b) {
   return {a.time_s + b.time_s, std::hypot(a.own_s, b.own_s), a.shared_s + b.shared_s};
 }
 
-Estimate scaled_to(double time_s, const Estimate& estimate) {
-  if (!(estimate.time_s > 0.0)) return {time_s, 0.0, 0.0};
-  const double factor = time_s / estimate.time_s;
-  return {time_s, factor * estimate.own_s, factor * estimate.shared_s};
-}
-
 Estimate longest(std::span<const Estimate> estimates) {
   Estimate all;
   for (const Estimate& one : estimates) all.time_s = std::max(all.time_s, one.time_s);
@@ -94,23 +68,30 @@ Estimate longest(std::span<const Estimate> estimates) {
 }
 
 Estimate run_estimate(std::span<const Estimate> units, double time_s, double exchange_s, double channel_error) {
-  return scaled_to(time_s - exchange_s, longest(units)) + Estimate{exchange_s, 0.0, channel_error * exchange_s};
+  // Errors of a phase that repeats are the same every time.
+  const Estimate once = longest(units);
+  const double work_s = time_s - exchange_s, factor = once.time_s > 0.0 ? work_s / once.time_s : 0.0;
+  return {work_s + exchange_s, factor * once.own_s, factor * once.shared_s + channel_error * exchange_s};
 }
 
 Estimate estimate(const FpmFile& file, double units, double time_s) {
-  const std::vector<MeasuredPoint> points = points_of_regime(file, units);
+  // Those of the other regime of memory say nothing of this one.
+  std::vector<MeasuredPoint> points = file.points;
+  std::erase_if(points, [&](const MeasuredPoint& point) {
+    return (point.units <= file.in_core_units) != (units <= file.in_core_units);
+  });
   Estimate result{time_s, 0.0, 0.0};
   if (points.empty() || !(time_s > 0.0)) return result;
   result.own_s = time_s * fit_error(points, units);
   const Drift& drift = file.drift;
-  const double of_point = noise(nearest(points, units));
   double of_rounds = 0.0;
   if (drift.degrees > 0) {
     of_rounds = student_quantile(interval_level, drift.degrees) * std::sqrt(1.0 + 1.0 / drift.rounds) * drift.share;
-  } else if (of_point > 0.0) {
-    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   } else {
-    return result;
+    const auto distance = [=](const MeasuredPoint& point) { return std::abs(point.units - units); };
+    const double of_point = noise(*std::ranges::min_element(points, {}, distance));
+    if (of_point == 0.0) return result;
+    result.own_s = std::hypot(result.own_s, time_s * std::sqrt(2.0) * of_point);
   }
   constexpr double normal_quantile = 1.645;  // z_{0.95}
   result.shared_s = time_s * std::hypot(of_rounds, normal_quantile * later_drift);

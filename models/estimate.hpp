@@ -7,12 +7,10 @@
 
 namespace steelyard::models {
 
-/// Seconds that something is predicted to take, with the half widths of a 90 % interval.
-///
-/// A run is one more measurement beside those that models are made of. What makes a prediction miss it is of two kinds.
-/// Errors of one unit's model (its shape between points, the noise of their means) have nothing to do with those of
-/// another phase, so that they add in quadrature. The speed at which the machine runs at the moment is the same for all
-/// phases of a run, so that errors by it add as they are. With phases i
+/// Seconds that something is predicted to take, with the half widths of a 90 % interval. Errors of one unit's model
+/// (its shape between points, the noise of their means) have nothing to do with those of another phase and add in
+/// quadrature; those by the speed at which the machine runs at the moment, the same for all phases of a run, add as
+/// they are. With phases i
 ///
 ///   T = sum t_i,  h = sqrt(sum own_i^2 + (sum shared_i)^2).
 struct Estimate {
@@ -34,10 +32,7 @@ inline constexpr double later_drift = 0.04;
 
 /// Estimate of two phases, one after the other.
 Estimate operator+(const Estimate& a, const Estimate& b);
-/// Estimate with these shares of another time: errors of a phase that repeats are the same every time.
-Estimate scaled_to(double time_s, const Estimate& estimate);
-/// Estimate of phases at the same time, which end with the longest; each half width reaches as far as that of any of
-/// them.
+/// Estimate of phases at the same time, which end with the longest; half widths reach as far as those of any of them.
 Estimate longest(std::span<const Estimate> estimates);
 
 /// A run of `time_s`, of which exchanges take `exchange_s`; in the rest units work at the same time. How fast messages
@@ -48,10 +43,10 @@ Estimate run_estimate(std::span<const Estimate> units, double time_s, double exc
 ///
 /// Shared: between rounds of measuring, times differ with the standard deviation s (FpmFile::drift). A run is one more
 /// round beside the n of which points are the mean: half of the interval is t_{0.95} sqrt(1 + 1/n) s, with Student's t
-/// for the degrees of freedom of s (Hahn and Meeker, Statistical Intervals, chapter 4). Rounds hold the noise of means
-/// too; without rounds it is own, for the noise of a point's mean as its interval says, in the run and in the model.
-/// Rounds that take seconds do not show what changes within minutes: z_{0.95} later_drift adds to it in quadrature,
-/// save for points that say nothing of their spread, which count as exact.
+/// for the degrees of freedom of s (Hahn and Meeker, Statistical Intervals, chapter 4). Without rounds there is the
+/// noise of a point's mean as its interval says, in the run and in the model, which is own. Rounds of seconds do not
+/// show what changes within minutes: z_{0.95} later_drift adds in quadrature, save for points that say nothing of their
+/// spread, which count as exact.
 ///
 /// Own: between points p_i and p_(i+1), how far the nearer inner points lie from the lines through their neighbours
 /// (leave one out), a line's error being proportional to the product of the distances from its ends (000, section

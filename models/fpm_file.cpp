@@ -106,34 +106,6 @@ double read_limit(const JsonReader& reader, const std::string& key) {
   return limit;
 }
 
-void read_unit(const JsonReader& unit, FpmFile& file) {
-  file.unit_kind = unit.text("kind", "");
-  file.unit_cores = unit.text("cores", "");
-  file.unit_bound = unit.flag("bound", true);
-  file.unit_device = unit.text("device", "");
-  file.slowdown = unit.number("slowdown", 1.0);
-  if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
-}
-
-Drift read_drift(const JsonReader& reader) {
-  const Drift drift{reader.number("share"), read_count(reader, "degrees", reader.number("degrees")),
-                    read_count(reader, "rounds", 1.0)};
-  if (!(drift.share >= 0.0)) reader.fail("share", fmt::format("is {} (expected a number >= 0)", drift.share));
-  return drift;
-}
-
-std::vector<std::string> read_parts(const JsonReader& reader) {
-  std::vector<std::string> part_names;
-  const nlohmann::json& names = reader.value().at("parts");
-  for (const nlohmann::json& name : names) {
-    if (!name.is_string() || names.size() > MeasuredPoint::most_parts) {
-      reader.fail("parts", fmt::format("is {} (expected at most {} names)", excerpt(names), MeasuredPoint::most_parts));
-    }
-    part_names.push_back(name);
-  }
-  return part_names;
-}
-
 FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   const JsonReader reader(name, json);
   reader.require_schema(schema);
@@ -141,13 +113,28 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.app = reader.text("app", "");
   file.kernel = reader.text("kernel", "");
   file.element = reader.text("element", "");
-  if (reader.has("unit")) read_unit(reader.object("unit"), file);
+  if (reader.has("unit")) {
+    const JsonReader unit = reader.object("unit");
+    file.unit_kind = unit.text("kind", "");
+    file.unit_cores = unit.text("cores", "");
+    file.unit_bound = unit.flag("bound", true);
+    file.unit_device = unit.text("device", "");
+    file.slowdown = unit.number("slowdown", 1.0);
+    if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
+  }
   file.computation_unit = reader.text("computation_unit", "");
   if (reader.has("parameters")) {
     const JsonReader parameters = reader.object("parameters");
     for (const auto& [key, value] : parameters.value().items()) file.parameters[key] = parameters.number(key);
   }
-  if (reader.has("parts")) file.parts = read_parts(reader);
+  if (reader.has("parts")) {
+    const nlohmann::json& names = reader.value()["parts"];
+    const auto is_text = [](const nlohmann::json& part) { return part.is_string(); };
+    if (!std::ranges::all_of(names, is_text) || names.size() > MeasuredPoint::most_parts) {
+      reader.fail("parts", fmt::format("is {} (expected at most {} names)", excerpt(names), MeasuredPoint::most_parts));
+    }
+    for (const nlohmann::json& part : names) file.parts.push_back(part);
+  }
   file.flops_per_unit = reader.number("flops_per_unit", 0.0);
   file.bytes_per_unit = reader.number("bytes_per_unit", 0.0);
   file.in_core_units = read_limit(reader, "in_core_units");
@@ -156,7 +143,12 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.machine = reader.text("machine", "");
   file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
-  if (reader.has("drift")) file.drift = read_drift(reader.object("drift"));
+  if (reader.has("drift")) {
+    const JsonReader drift = reader.object("drift");
+    file.drift = {drift.number("share"), read_count(drift, "degrees", drift.number("degrees")),
+                  read_count(drift, "rounds", 1.0)};
+    if (file.drift.share < 0.0) drift.fail("share", fmt::format("is {} (expected >= 0)", file.drift.share));
+  }
   file.points = read_points(reader, "points", file.parts);
   if (reader.has("imprecise_points")) file.imprecise = read_points(reader, "imprecise_points", file.parts);
   return file;

@@ -27,8 +27,7 @@ struct FpmFile {
   std::vector<std::string> parts;  ///< names of the parts of a run that each point has seconds of; they need not be all
   double flops_per_unit = 0.0;
   double bytes_per_unit = 0.0;
-  double in_core_units = std::numeric_limits<double>::infinity();  ///< what the unit's own memory holds; larger sizes
-                                                                   ///< were measured out of core
+  double in_core_units = std::numeric_limits<double>::infinity();  ///< own memory; larger sizes ran out of core
   double max_units = std::numeric_limits<double>::infinity();      ///< memory limit
   bool solo = false;  ///< measured with all other units idle, instead of busy with the same
   std::string machine;

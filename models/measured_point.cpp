@@ -11,22 +11,7 @@
 
 namespace steelyard::models {
 
-void require_points(std::span<const MeasuredPoint> points, const std::string& what) {
-  if (points.empty()) throw InvalidArgument(fmt::format("{} of no points (expected at least one)", what));
-  double before = 0.0;
-  for (const MeasuredPoint& point : points) {
-    if (!(point.units > before && std::isfinite(point.units))) {
-      throw InvalidArgument(fmt::format("point of {} units after {} (expected increasing sizes)", point.units, before));
-    }
-    if (!(point.time_s > 0.0 && std::isfinite(point.time_s))) {
-      throw InvalidArgument(
-          fmt::format("point of {} units takes {} s (expected a finite number > 0)", point.units, point.time_s));
-    }
-    before = point.units;
-  }
-}
-
-PlaceAmongPoints place_among(std::span<const MeasuredPoint> points, double units) {
+PlaceAmongPoints place_among(Points points, double units) {
   const auto after = std::ranges::upper_bound(points, units, {}, &MeasuredPoint::units);
   const auto right = static_cast<std::size_t>(after - points.begin());
   if (right == 0) return {};
@@ -34,7 +19,12 @@ PlaceAmongPoints place_among(std::span<const MeasuredPoint> points, double units
   return {right - 1, right, (units - points[right - 1].units) / (points[right].units - points[right - 1].units)};
 }
 
-MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) {
+double interpolated_speed(Points points, double units) {
+  const auto [left, right, share] = place_among(points, units);
+  return std::lerp(points[left].speed(), points[right].speed(), share);
+}
+
+MeasuredPoint merge_rounds(Points rounds, double level) {
   if (rounds.empty()) throw InvalidArgument("no rounds to merge");
   MeasuredPoint merged{rounds.front().units, 0.0, 0, 0.0, 0, {}};
   std::vector<double> means;
@@ -57,7 +47,7 @@ MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level) 
   return merged;
 }
 
-void Drift::add(std::span<const MeasuredPoint> of_size) {
+void Drift::add(Points of_size) {
   if (of_size.size() < 2) return;
   std::vector<double> speeds;
   for (const MeasuredPoint& round : of_size) speeds.push_back(round.speed());

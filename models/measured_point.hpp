@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <string>
 
 namespace steelyard::models {
 
@@ -22,12 +21,13 @@ struct MeasuredPoint {
   double speed() const { return units / time_s; }
 };
 
+using Points = std::span<const MeasuredPoint>;
+
 /// One point of several rounds, which came back to the same size after having measured others: the mean of their means.
-/// Its confidence interval is the wider one of what the rounds' own intervals leave, sqrt(sum c_i^2) / n, and Student's
-/// interval of their means, so that a machine that changes speed between rounds shows in it.
-/// @param level confidence level
+/// Its confidence interval, of this level, is the wider one of sqrt(sum c_i^2) / n by the rounds' own intervals and of
+/// Student's interval of their means, so that a machine that changes speed between rounds shows in it.
 /// @throws InvalidArgument for no rounds, rounds of different sizes, or a level outside (0, 1)
-MeasuredPoint merge_rounds(std::span<const MeasuredPoint> rounds, double level);
+MeasuredPoint merge_rounds(Points rounds, double level);
 
 /// How much times of one size differ between rounds, as shares: what a machine does that changes speed.
 struct Drift {
@@ -36,7 +36,7 @@ struct Drift {
   int rounds = 1;      ///< behind the mean of a point
 
   /// Adds the rounds of one size, or of sizes so close that speed is the same, of which a point is the mean.
-  void add(std::span<const MeasuredPoint> of_size);
+  void add(Points of_size);
 };
 
 /// Where a size lies among points: at a share of the way from one to the next; beyond the ends both are the last one.
@@ -46,11 +46,9 @@ struct PlaceAmongPoints {
   double share = 0.0;
 };
 /// @param points at least one, by size
-PlaceAmongPoints place_among(std::span<const MeasuredPoint> points, double units);
+PlaceAmongPoints place_among(Points points, double units);
 
-/// @param what is built of the points, for the message
-/// @throws InvalidArgument for no points, sizes that do not increase, or sizes and times that are not positive and
-/// finite
-void require_points(std::span<const MeasuredPoint> points, const std::string& what);
+/// Speed at a size, linear between points and constant beyond them. @param points at least one, by size
+double interpolated_speed(Points points, double units);
 
 }  // namespace steelyard::models

@@ -1,28 +1,21 @@
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
 #include "models/measured_point.hpp"
 
 namespace steelyard::models {
 
-/// Restrictions on the shape of a speed function of measured points, and which points satisfy them.
+/// Restriction on the shape of a speed function of measured points, and which points satisfy it.
 enum class Shape {
+  increasing_time,  ///< the default: as many as possible such that time grows with size: any line through the origin
+                    ///< then meets the speed function once (000, section 2.4.2)
   as_measured,      ///< all
-  increasing_time,  ///< as many as possible such that time grows with size: any line through the origin then meets the
-                    ///< speed function once (000, section 2.4.2)
-  unimodal,         ///< as many as possible such that, besides, speed first grows along a concave curve or a straight
-                    ///< line and then never grows (000, section 2.4.1), up to rounding
 };
 
-/// `as_measured`, `increasing_time` or `unimodal`.
-std::string shape_name(Shape shape);
-
 /// For each point, whether it is kept. Of several largest sets the choice is deterministic.
-/// @param points see require_points()
-std::vector<bool> points_in_shape(std::span<const MeasuredPoint> points, Shape shape);
+/// @param points at least one, by size
+std::vector<bool> points_in_shape(Points points, Shape shape);
 
 /// How far measured speeds are from a smooth function of the size.
 struct Variation {
@@ -40,6 +33,6 @@ struct Variation {
 
 /// Variation of points in the order of their sizes; the first and the last one count as minima and as maxima. All 0
 /// without points. Source: 002, equation 1 and section 6.2.3.
-Variation variation(std::span<const MeasuredPoint> points);
+Variation variation(Points points);
 
 }  // namespace steelyard::models

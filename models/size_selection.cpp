@@ -33,8 +33,6 @@ std::vector<std::int64_t> spread(std::int64_t smallest, std::int64_t largest, in
   return sizes;
 }
 
-using Points = std::span<const MeasuredPoint>;
-
 /// Half width of a point's confidence interval, in units per second.
 double speed_confidence(const MeasuredPoint& point) { return point.speed() * point.confidence_s / point.time_s; }
 
@@ -70,8 +68,7 @@ std::optional<std::int64_t> split(const AdaptiveGoal& goal, double left, double 
 
 /// The gap from points[i] to points[i + 1]; nothing where it cannot be split.
 std::optional<UncertainGap> examine(const AdaptiveGoal& goal, Points points, std::size_t i) {
-  const MeasuredPoint& left = points[i];
-  const MeasuredPoint& right = points[i + 1];
+  const MeasuredPoint &left = points[i], &right = points[i + 1];
   const double gap = right.units - left.units;
   const Miss from_left = i > 0 ? continued_line(points[i - 1], left, right) : Miss{0.0, gap};
   const Miss from_right = i + 2 < points.size() ? continued_line(points[i + 2], right, left) : Miss{0.0, gap};
@@ -81,12 +78,6 @@ std::optional<UncertainGap> examine(const AdaptiveGoal& goal, Points points, std
   if (!next) return std::nullopt;
   const double slowest = std::min(left.speed(), right.speed());
   return UncertainGap{left.units, right.units, std::max(from_left.speed, from_right.speed) / slowest, *next};
-}
-
-/// The ends' own noise uses up part of what the goal allows, but never more than half.
-double allowed(const AdaptiveGoal& goal, const MeasuredPoint& left, const MeasuredPoint& right) {
-  const double noise = std::max(left.confidence_s / left.time_s, right.confidence_s / right.time_s);
-  return goal.error - std::min(noise, 0.5 * goal.error);
 }
 
 void require_goal(const AdaptiveGoal& goal) {
@@ -129,8 +120,12 @@ std::optional<UncertainGap> least_certain_gap(const AdaptiveGoal& goal,
   for (const std::vector<MeasuredPoint>& points : units) {
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
       const std::optional<UncertainGap> gap = examine(goal, points, i);
-      if (!gap || gap->error <= allowed(goal, points[i], points[i + 1])) continue;
-      if (!worst || gap->error > worst->error) worst = gap;
+      if (!gap) continue;
+      const MeasuredPoint &left = points[i], &right = points[i + 1];
+      // The ends' own noise uses up part of what the goal allows, but never more than half.
+      const double noise = std::max(left.confidence_s / left.time_s, right.confidence_s / right.time_s);
+      const bool is_certain = gap->error <= goal.error - std::min(noise, 0.5 * goal.error);
+      if (!is_certain && (!worst || gap->error > worst->error)) worst = gap;
     }
   }
   return worst;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "core/base/errors.hpp"
 
@@ -22,7 +24,7 @@ double bisect(const SpeedModel& model, double time_s, double within, double beyo
 
 }  // namespace
 
-FitError fit_error_of(std::span<const MeasuredPoint> points, std::span<const double> predicted_s) {
+FitError fit_error_of(Points points, std::span<const double> predicted_s) {
   FitError error;
   double squares = 0.0;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -41,8 +43,19 @@ SpeedModel::SpeedModel(double max_units) : max_units_(max_units) {
   if (!(max_units > 0.0)) throw InvalidArgument(fmt::format("limit of {} units (expected a number > 0)", max_units));
 }
 
-SpeedModel::SpeedModel(std::span<const MeasuredPoint> points, double max_units) : SpeedModel(max_units) {
-  require_points(points, "speed model");
+SpeedModel::SpeedModel(Points points, double max_units) : SpeedModel(max_units) {
+  if (points.empty()) throw InvalidArgument("speed model of no points (expected at least one)");
+  double before = 0.0;
+  for (const MeasuredPoint& point : points) {
+    if (!(point.units > before && std::isfinite(point.units))) {
+      throw InvalidArgument(fmt::format("point of {} units after {} (expected increasing sizes)", point.units, before));
+    }
+    if (!(point.time_s > 0.0 && std::isfinite(point.time_s))) {
+      throw InvalidArgument(
+          fmt::format("point of {} units takes {} s (expected a finite number > 0)", point.units, point.time_s));
+    }
+    before = point.units;
+  }
   points_.assign(points.begin(), points.end());
 }
 
@@ -78,15 +91,12 @@ double SpeedModel::units_within(double time_s) const {
   for (const double size : breakpoints()) {
     if (size < max_units_) ends.push_back(size);
   }
-  if (std::isfinite(max_units_)) {
-    ends.push_back(max_units_);
-    if (this->time_s(max_units_) <= time_s) return max_units_;
-  } else if (this->time_s(ends.back()) <= time_s) {
-    double beyond = ends.back() > 0.0 ? 2.0 * ends.back() : 1.0;
-    double within = ends.back();
+  if (std::isfinite(max_units_)) ends.push_back(max_units_);
+  if (double within = ends.back(); this->time_s(within) <= time_s) {
+    if (within == max_units_) return max_units_;
+    double beyond = within > 0.0 ? 2.0 * within : 1.0;
     while (this->time_s(beyond) <= time_s) {
-      within = beyond;
-      beyond *= 2.0;
+      within = std::exchange(beyond, 2.0 * beyond);
       if (std::isinf(beyond)) return within;
     }
     return bisect(*this, time_s, within, beyond);
@@ -95,8 +105,7 @@ double SpeedModel::units_within(double time_s) const {
   for (std::size_t i = ends.size() - 1; i > 0; --i) {
     double beyond = ends[i];
     for (int part = parts - 1; part >= 0; --part) {
-      const double within =
-          part == 0 ? ends[i - 1] : std::lerp(ends[i - 1], ends[i], static_cast<double>(part) / parts);
+      const double within = std::lerp(ends[i - 1], ends[i], static_cast<double>(part) / parts);
       if (this->time_s(within) <= time_s) return bisect(*this, time_s, within, beyond);
       beyond = within;
     }

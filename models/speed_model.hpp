@@ -20,7 +20,7 @@ struct FitError {
   double at_units = 0.0;  ///< where it is largest
 };
 /// @param predicted_s seconds of each of the points
-FitError fit_error_of(std::span<const MeasuredPoint> points, std::span<const double> predicted_s);
+FitError fit_error_of(Points points, std::span<const double> predicted_s);
 
 /// How long one processing unit takes for a number of computation units of one kernel. Kinds differ in what they make
 /// of the measured points. Source: 000, sections 2.4.1-2.4.2 and 6.1.3: s(x) = x / t(x).
@@ -42,25 +42,26 @@ class SpeedModel {
   double max_units() const { return max_units_; }
   bool fits(double units) const { return units <= max_units_; }
   /// The largest x <= max_units() with time_s(x) <= `time_s`: where the line through the origin with slope 1 / `time_s`
-  /// meets the speed function last. Source: 000, section 2.4.2. For any continuous shape this looks at each gap between
-  /// the breakpoints from the right, in 32 parts, and bisects where the time passes `time_s`; beyond the last
-  /// breakpoint time has to grow. Dips narrower than a part can be missed.
+  /// meets the speed function last. Source: 000, section 2.4.2. This looks at each gap between the breakpoints from the
+  /// right, in 32 parts, of which it may miss narrower dips, and bisects where the time passes `time_s`; beyond the
+  /// last breakpoint time has to grow.
   virtual double units_within(double time_s) const;
   /// Sizes, increasing, between which time neither jumps nor has narrow dips.
   virtual std::vector<double> breakpoints() const;
 
   /// All points that the model was built from, by size; none for a model that was given as a formula.
-  std::span<const MeasuredPoint> points() const { return points_; }
+  Points points() const { return points_; }
   /// Points that the kind's restrictions on the shape left out.
-  virtual std::span<const MeasuredPoint> dropped() const { return {}; }
+  virtual Points dropped() const { return {}; }
   /// Over all points that fit, dropped ones included.
   FitError fit_error() const;
 
  protected:
   /// @throws InvalidArgument unless `max_units` > 0
   explicit SpeedModel(double max_units);
-  /// @throws InvalidArgument for unusable points (see require_points) and unless `max_units` > 0
-  SpeedModel(std::span<const MeasuredPoint> points, double max_units);
+  /// @throws InvalidArgument for no points, sizes that do not increase, sizes and times that are not positive and
+  /// finite, and unless `max_units` > 0
+  SpeedModel(Points points, double max_units);
 
   void set_max_units(double max_units) { max_units_ = max_units; }
   /// Units per second for 0 <= `units` <= max_units(); 0 where there is no answer.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/errors.hpp"
-#include "models/kinds/constant_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::partition {

@@ -86,7 +86,7 @@ std::vector<models::SpeedModelPtr> random_models(const partition::Algorithm& alg
   for (int i = 0; i < units; ++i) {
     models.push_back(models::find_model_kind(algorithm.model_kind)
                          .build(random_points(random, points, 2.0 * share / points),
-                                std::numeric_limits<double>::infinity(), {algorithm.shape, 0}));
+                                std::numeric_limits<double>::infinity(), algorithm.shape));
   }
   return models;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/co_execution.hpp"
-#include "models/communication/hockney.hpp"
+#include "models/communication/channel_fit.hpp"
 
 namespace steelyard {
 

@@ -17,7 +17,6 @@
 #include "core/memory/unit_memory.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
@@ -238,10 +237,10 @@ std::vector<const models::SpeedModel*> SpeedModels::pointers() const {
 }
 
 void SpeedModels::fit() {
-  const models::FitOptions options{.shape = algorithm_.shape};
   models_.clear();
   for (const models::FpmFile& file : files_) {
-    models_.push_back(file.points.empty() ? nullptr : models::make_model(file, algorithm_.model_kind, options));
+    models_.push_back(file.points.empty() ? nullptr
+                                          : models::make_model(file, algorithm_.model_kind, algorithm_.shape));
   }
 }
 

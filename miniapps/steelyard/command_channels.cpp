@@ -18,7 +18,6 @@
 #include "miniapps/steelyard/command.hpp"
 #include "models/communication/cost_models.hpp"
 #include "models/communication/platform.hpp"
-#include "models/communication/simgrid_platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::tool {
@@ -171,7 +170,7 @@ std::string add_copies(const Session& session, const CalibrateOptions& options, 
         models::Channel channel;
         channel.name = copies.name;
         channel.scope = models::Channel::Scope::device;
-        channel.hockney = models::fit_piecewise_hockney(copies.times).segments;
+        channel.hockney = models::fit_piecewise_hockney(copies.times);
         text += copies_text(put_channel(platform, std::move(channel)), copies.times);
       }
     });

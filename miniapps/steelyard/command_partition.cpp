@@ -109,7 +109,10 @@ std::string answer_text(const PartitionOptions& options, const Answer& answer) {
 /// Model by which `--compare` predicts times, or by which an algorithm splits.
 std::string model_text(const PartitionOptions& options, const partition::Algorithm& algorithm) {
   const std::string& kind = options.kind.empty() ? algorithm.model_kind : options.kind;
-  return kind == "piecewise_linear" ? fmt::format("{}, {}", kind, models::shape_name(algorithm.shape)) : kind;
+  return kind == "piecewise_linear"
+             ? fmt::format("{}, {}", kind,
+                           algorithm.shape == models::Shape::as_measured ? "as_measured" : "increasing_time")
+             : kind;
 }
 
 SpeedModels load(const PartitionOptions& options, partition::Algorithm algorithm) {

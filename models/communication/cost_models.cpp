@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 
@@ -13,61 +12,6 @@
 #include "models/communication/tau_lop/tau_lop.hpp"
 
 namespace steelyard::models {
-namespace {
-
-/// Seconds of a pattern by a model.
-using PatternCost = std::function<double(const MessagePattern&)>;
-
-std::set<int> channels_of(std::span<const MessagePattern> patterns, const Placement& placement) {
-  std::set<int> channels;
-  for (const MessagePattern& pattern : patterns) {
-    for (const Phase& phase : pattern.phases) {
-      for (const Message& message : phase.messages) {
-        channels.insert(placement.channel(message.from, message.to).channel);
-      }
-    }
-  }
-  return channels;
-}
-
-/// The models of cost_model_names() in their order, empty where channels lack parameters.
-std::vector<PatternCost> cost_models(const Platform& platform, const Placement& placement,
-                                     const std::set<int>& channels) {
-  const auto all_have = [&](const auto& has) {
-    return std::ranges::all_of(channels, [&](int id) { return has(platform.channel(id)); });
-  };
-  const auto has_tables = [&](int id) { return platform.channel(id).tau_lop.has_value(); };
-  const auto channel = [&](const Message& message) -> const Channel& {
-    return platform.channel(placement.channel(message.from, message.to).channel);
-  };
-  std::vector<PatternCost> models(cost_model_names().size());
-  if (all_have([&](const Channel& c) { return c.tau_lop && std::ranges::all_of(c.path, has_tables); })) {
-    const TauLop tau_lop(platform, BeyondMeasured::proportional);
-    // Longer than what overhead matters for, on the channels in use: A1 neglects overheads.
-    const Evaluation evaluation{
-        std::nextafter(tau_lop.overhead_matters_up_to_bytes(channels), std::numeric_limits<double>::infinity())};
-    const auto by_tau_lop = [=, &placement](const auto& reduced) {
-      return [=, &placement](const MessagePattern& pattern) {
-        return cost_s(reduced(expression(pattern, placement), tau_lop, evaluation), tau_lop, evaluation);
-      };
-    };
-    models[0] = by_tau_lop(aligned_form);
-    models[1] = by_tau_lop(event_form);
-  }
-  if (all_have([](const Channel& c) { return c.loggp.has_value(); })) {
-    models[2] = [=](const MessagePattern& pattern) {
-      return serial_cost_s(pattern, [&](const Message& one) { return channel(one).loggp->time_s(one.bytes); });
-    };
-  }
-  if (all_have([](const Channel& c) { return !c.hockney.empty(); })) {
-    models[3] = [=](const MessagePattern& pattern) {
-      return serial_cost_s(pattern, [&](const Message& one) { return channel(one).time_s(one.bytes); });
-    };
-  }
-  return models;
-}
-
-}  // namespace
 
 const std::vector<std::string>& cost_model_names() {
   static const std::vector<std::string> names{"tau-Lop", "tau-Lop event", "HLogGP", "Hockney"};
@@ -76,16 +20,47 @@ const std::vector<std::string>& cost_model_names() {
 
 std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns, const Platform& platform,
                                         const Placement& placement) {
-  const std::set<int> channels = channels_of(patterns, placement);
-  const std::vector<PatternCost> models =
-      channels.empty() ? std::vector<PatternCost>(cost_model_names().size(), [](const MessagePattern&) { return 0.0; })
-                       : cost_models(platform, placement, channels);
+  std::set<int> channels;
+  for (const MessagePattern& pattern : patterns) {
+    for (const Phase& phase : pattern.phases) {
+      for (const auto& [from, to, bytes] : phase.messages) channels.insert(placement.channel(from, to).channel);
+    }
+  }
+  const auto all_have = [&](const auto& has) {
+    return std::ranges::all_of(channels, [&](int id) { return has(platform.channel(id)); });
+  };
   std::vector<PatternCosts> costs;
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!models[i]) continue;
-    PatternCosts& by_model = costs.emplace_back();
-    by_model.model = cost_model_names()[i];
-    for (const MessagePattern& pattern : patterns) by_model.time_s.push_back(models[i](pattern));
+  const auto add = [&](std::size_t model, const auto& cost_of) {
+    PatternCosts& by_model = costs.emplace_back(PatternCosts{cost_model_names()[model], {}});
+    for (const MessagePattern& pattern : patterns) by_model.time_s.push_back(cost_of(pattern));
+  };
+  const auto has_tables = [&](int id) { return platform.channel(id).tau_lop.has_value(); };
+  if (all_have([&](const Channel& c) { return c.tau_lop && std::ranges::all_of(c.path, has_tables); })) {
+    const TauLop tau_lop(platform, BeyondMeasured::proportional);
+    // Longer than what overhead matters for, on the channels in use: A1 neglects overheads.
+    const Evaluation evaluation{
+        std::nextafter(tau_lop.overhead_matters_up_to_bytes(channels), std::numeric_limits<double>::infinity())};
+    const auto add_tau_lop = [&](std::size_t model, const auto& reduced) {
+      add(model, [&](const MessagePattern& pattern) {
+        return cost_s(reduced(expression(pattern, placement), tau_lop, evaluation), tau_lop, evaluation);
+      });
+    };
+    add_tau_lop(0, aligned_form);
+    add_tau_lop(1, event_form);
+  }
+  // Without contention, by the seconds of a message on its channel.
+  const auto add_serial = [&](std::size_t model, const auto& message_s) {
+    add(model, [&](const MessagePattern& pattern) {
+      return serial_cost_s(pattern, [&](const Message& message) {
+        return message_s(platform.channel(placement.channel(message.from, message.to).channel), message.bytes);
+      });
+    });
+  };
+  if (all_have([](const Channel& c) { return c.loggp.has_value(); })) {
+    add_serial(2, [](const Channel& channel, double bytes) { return channel.loggp->time_s(bytes); });
+  }
+  if (all_have([](const Channel& c) { return !c.hockney.empty(); })) {
+    add_serial(3, [](const Channel& channel, double bytes) { return channel.time_s(bytes); });
   }
   if (costs.empty()) {
     throw InvalidArgument(
@@ -99,8 +74,9 @@ std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns
 double loggph_cost_s(const Expression& expression, const Platform& platform, double bytes_per_unit) {
   if (expression.kind == Expression::Kind::transmission) {
     const Channel& level = platform.channel(expression.channel.channel);
-    if (!level.loggp)
+    if (!level.loggp) {
       throw InvalidArgument(fmt::format("channel {} ({}) has no LogGP parameters", level.id, level.name));
+    }
     return level.loggp->time_s(bytes_per_unit * expression.size);
   }
   double sum_s = 0.0, longest_s = 0.0;

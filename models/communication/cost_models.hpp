@@ -24,9 +24,9 @@ struct PatternCosts {
 std::vector<PatternCosts> pattern_costs(std::span<const MessagePattern> patterns, const Platform& platform,
                                         const Placement& placement);
 
-/// Seconds for transmissions by LogGPH, LogGP with parameters of their own for each level of the communication
-/// hierarchy, of which a channel's id is the number: those in sequence add up, and of concurrent ones the longest
-/// counts, for the model knows no contention. Source: 001, section 5.5. @param bytes_per_unit of the expression's sizes
+/// Seconds for transmissions by LogGPH, LogGP with parameters of their own for each level of the hierarchy, of which a
+/// channel's id is the number: those in sequence add up, and of concurrent ones the longest counts, for the model knows
+/// no contention. Source: 001, section 5.5. @param bytes_per_unit of the expression's sizes
 /// @throws InvalidArgument for a channel that is not there or has no LogGP parameters
 double loggph_cost_s(const Expression& expression, const Platform& platform, double bytes_per_unit);
 

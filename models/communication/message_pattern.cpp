@@ -27,11 +27,9 @@ int find_channel(const Platform& platform, Channel::Scope scope, const std::stri
   return any;
 }
 
-/// Messages of a phase by sender, each in the order of sending.
-std::map<int, std::vector<Message>> by_sender(const Phase& phase) {
-  std::map<int, std::vector<Message>> senders;
-  for (const Message& message : phase.messages) senders[message.from].push_back(message);
-  return senders;
+void require_bytes(const std::string& pattern, double bytes) {
+  if (std::isfinite(bytes) && bytes >= 0.0) return;
+  throw InvalidArgument(fmt::format("{}: message of {} bytes (expected a finite number >= 0)", pattern, bytes));
 }
 
 /// Parts in sequence or at once; one alone as it is.
@@ -78,12 +76,10 @@ ChannelInstance Placement::channel(int from, int to) const {
   const auto to_kind = static_cast<std::size_t>(kind(to_node));
   const bool is_inside = from_node == to_node;
   const int id = is_inside ? within_[from_kind] : between_[from_kind][to_kind];
-  if (id < 0 && is_inside) {
-    throw InvalidArgument(fmt::format("no channel inside nodes of kind '{}' on this platform", kinds_[from_kind]));
-  }
   if (id < 0) {
-    throw InvalidArgument(fmt::format("no channel between nodes of kind '{}' and '{}' on this platform",
-                                      kinds_[from_kind], kinds_[to_kind]));
+    const std::string other = is_inside ? "" : fmt::format(" and '{}'", kinds_[to_kind]);
+    throw InvalidArgument(fmt::format("no channel {} nodes of kind '{}'{} on this platform",
+                                      is_inside ? "inside" : "between", kinds_[from_kind], other));
   }
   return {id, instance_of(from)};
 }
@@ -97,10 +93,7 @@ void require_pattern(const MessagePattern& pattern) {
         throw InvalidArgument(fmt::format("{}: message from {} to {} (expected two different ones of {} processes)",
                                           pattern.name, message.from, message.to, pattern.processes));
       }
-      if (!(std::isfinite(message.bytes) && message.bytes >= 0.0)) {
-        throw InvalidArgument(
-            fmt::format("{}: message of {} bytes (expected a finite number >= 0)", pattern.name, message.bytes));
-      }
+      require_bytes(pattern.name, message.bytes);
     }
   }
 }
@@ -108,14 +101,14 @@ void require_pattern(const MessagePattern& pattern) {
 Expression expression(const MessagePattern& pattern, const Placement& placement) {
   require_pattern(pattern);
   std::vector<Expression> phases;
-  phases.reserve(pattern.phases.size());
   for (const Phase& phase : pattern.phases) {
     const auto join = phase.sends == Phase::Sends::in_order ? in_sequence : concurrently;
+    std::map<int, std::vector<Message>> senders;
+    for (const Message& message : phase.messages) senders[message.from].push_back(message);
     std::vector<Expression> processes;
-    for (const auto& [sender, messages] : by_sender(phase)) {
+    for (const auto& [sender, messages] : senders) {
       std::vector<Expression> sends;
       std::map<ChannelInstance, std::vector<Expression>> received;
-      sends.reserve(messages.size());
       for (const Message& message : messages) {
         const ChannelInstance from = placement.channel(message.from, message.to);
         const ChannelInstance to = placement.receiving_channel(message.from, message.to);
@@ -136,11 +129,10 @@ double serial_cost_s(const MessagePattern& pattern, const std::function<double(c
   require_pattern(pattern);
   double seconds = 0.0;
   for (const Phase& phase : pattern.phases) {
+    std::map<int, double> sums_s;  // by sender
     double longest_s = 0.0;
-    for (const auto& [sender, messages] : by_sender(phase)) {
-      double sum_s = 0.0;
-      for (const Message& message : messages) sum_s += message_s(message);
-      longest_s = std::max(longest_s, sum_s);
+    for (const Message& message : phase.messages) {
+      longest_s = std::max(longest_s, sums_s[message.from] += message_s(message));
     }
     seconds += longest_s;
   }
@@ -153,9 +145,7 @@ MessagePattern pattern(const char* name, int processes, int at_least, double byt
   if (processes < at_least) {
     throw InvalidArgument(fmt::format("{} of {} processes (expected at least {})", name, processes, at_least));
   }
-  if (!(std::isfinite(bytes) && bytes >= 0.0)) {
-    throw InvalidArgument(fmt::format("{} of {} bytes (expected a finite number >= 0)", name, bytes));
-  }
+  require_bytes(name, bytes);
   return {name, processes, std::move(phases)};
 }
 
@@ -203,8 +193,7 @@ MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
   // Of the first 2 `folded` processes the odd ones give their vectors away beforehand and get the sum afterwards.
   const auto process = [folded](int rank) { return rank < folded ? 2 * rank : rank + folded; };
   std::vector<Phase> phases;
-  Phase before;
-  Phase after;
+  Phase before, after;
   for (int rank = 0; rank < folded; ++rank) {
     before.messages.push_back({2 * rank + 1, 2 * rank, bytes});
     after.messages.push_back({2 * rank, 2 * rank + 1, bytes});

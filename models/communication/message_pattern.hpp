@@ -39,9 +39,9 @@ void require_pattern(const MessagePattern& pattern);
 /// Processes on the nodes of a platform: which channel a message takes, and what contends with it.
 class Placement {
  public:
-  /// Scope of contention for a channel: messages inside one node; between nodes, those that one node sends or receives,
-  /// for each has a link of its own to a switch. Or as in the paper, whose nodes are two, those of all nodes (001,
-  /// equations 8 and 9).
+  /// Scope of contention for a channel: messages inside one node and, for each has a link of its own to a switch, those
+  /// that one node sends or receives. Or as in the paper, whose nodes are two, those of all nodes (001, equations 8,
+  /// 9).
   enum class Contention { per_node, per_channel };
 
   /// @param node_of_process 0, 1, …, see steelyard::Nodes
@@ -52,9 +52,9 @@ class Placement {
 
   int processes() const { return static_cast<int>(node_of_process_.size()); }
 
-  /// The channel of a message, of which the sender's node has this instance: of those with the scope that it needs, the
-  /// one between the kinds of the two nodes, or else the first between any. @throws InvalidArgument for processes that
-  /// are not there, and where no channel joins their nodes
+  /// The channel of a message, and its instance at the sender's node: of those with the scope that it needs, the one
+  /// between the kinds of the two nodes, or else the first between any.
+  /// @throws InvalidArgument for processes that are not there, and where no channel joins their nodes
   ChannelInstance channel(int from, int to) const;
   /// Instance of the channel at the receiver's node.
   ChannelInstance receiving_channel(int from, int to) const { return {channel(from, to).channel, instance_of(to)}; }
@@ -74,9 +74,9 @@ class Placement {
 };
 
 /// The pattern in tau-Lop's terms: phases in sequence; in a phase, processes concurrently; of a process, its
-/// transmissions at once, or in sequence, those through one channel together so that A1 can merge them. Source: 001,
-/// sections 3 and 4, equations 4, 13 and 14. A message between nodes with links of their own is a transmission of both
-/// of them, of which the dearer one counts; between two nodes that is the paper's.
+/// transmissions at once, or in sequence, those through one channel together so that A1 can merge them. A message
+/// between nodes with links of their own is a transmission of both, of which the dearer one counts; between two nodes
+/// that is the paper's. Source: 001, sections 3 and 4, equations 4, 13 and 14.
 /// @throws InvalidArgument as require_pattern() and Placement::channel()
 Expression expression(const MessagePattern& pattern, const Placement& placement);
 
@@ -86,8 +86,8 @@ Expression expression(const MessagePattern& pattern, const Placement& placement)
 /// @throws InvalidArgument as require_pattern()
 double serial_cost_s(const MessagePattern& pattern, const std::function<double(const Message&)>& message_s);
 
-// Patterns of P processes. All throw InvalidArgument for fewer processes than stated and sizes that are negative or not
-// finite. Computation, such as the sums of an allreduce, is not part of them.
+// Patterns of P processes, without any computation. All throw InvalidArgument for fewer processes than stated and sizes
+// that are negative or not finite.
 
 /// Process 0 sends to all others, one after the other. P >= 1.
 MessagePattern flat_broadcast(int processes, double bytes);
@@ -102,9 +102,9 @@ MessagePattern ring(int processes, double bytes);
 /// Every process ends with the `bytes` of all: P - 1 phases of a ring. P >= 1.
 MessagePattern ring_allgather(int processes, double bytes);
 
-/// Every process ends with the sum of all vectors of `bytes`, by recursive doubling: with 2^q <= P < 2^(q+1), the first
-/// 2 (P - 2^q) processes halve to P - 2^q in a phase beforehand, and are served in one afterwards; between, q phases in
-/// which processes that differ in one bit exchange vectors. P >= 1.
+/// Every process ends with the sum of all vectors of `bytes`, by recursive doubling: q phases in which processes that
+/// differ in one bit exchange vectors, 2^q <= P < 2^(q+1); the first 2 (P - 2^q) processes halve to P - 2^q in a phase
+/// beforehand and are served in one afterwards. P >= 1.
 MessagePattern recursive_doubling_allreduce(int processes, double bytes);
 
 /// Neighbours of a row of processes exchange `bytes`, all at once. P >= 1. Source: 001, section 4.2 (1D partition).

@@ -16,8 +16,10 @@
 namespace steelyard::models {
 
 double Channel::time_s(double bytes) const {
-  if (hockney.empty()) throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters", id, name));
-  return PiecewiseHockney{hockney}.time_s(bytes);
+  for (const HockneySegment& segment : hockney) {
+    if (bytes <= segment.up_to_bytes) return segment.hockney.time_s(bytes);
+  }
+  throw InvalidArgument(fmt::format("channel {} ({}) has no Hockney parameters for {} bytes", id, name, bytes));
 }
 
 double Platform::error() const {
@@ -63,30 +65,6 @@ constexpr std::array<std::pair<const char*, double LogGP::*>, 5> loggp_keys{
      {"gap_s", &LogGP::gap_s},
      {"gap_per_byte_s", &LogGP::gap_per_byte_s}}};
 
-ordered_json segments_json(const std::vector<HockneySegment>& segments) {
-  auto json = ordered_json::array();
-  for (const HockneySegment& segment : segments) {
-    const bool ends = segment.up_to_bytes != no_end;
-    json.push_back({{"up_to_bytes", ends ? ordered_json(segment.up_to_bytes) : ordered_json(nullptr)},
-                    {"latency_s", segment.hockney.latency_s},
-                    {"bandwidth_bytes_per_s", segment.hockney.bandwidth_bytes_per_s}});
-  }
-  return json;
-}
-
-ordered_json tau_lop_json(const TauLopTables& tables) {
-  ordered_json json;
-  json["overhead"] = ordered_json::array();
-  for (const SizeTable::Point& point : tables.overhead.points()) {
-    json["overhead"].push_back({{"bytes", point.bytes}, {"time_s", point.time_s}});
-  }
-  json["transfer"] = ordered_json::array();
-  for (const TransferPoint& point : tables.transfer.points()) {
-    json["transfer"].push_back({{"bytes", point.bytes}, {"concurrency", point.concurrency}, {"time_s", point.time_s}});
-  }
-  return json;
-}
-
 ordered_json channel_json(const Channel& channel) {
   ordered_json json;
   json["id"] = channel.id;
@@ -94,12 +72,26 @@ ordered_json channel_json(const Channel& channel) {
   json["scope"] = scope_names.at(static_cast<std::size_t>(channel.scope));
   json["path"] = channel.path;
   if (!channel.between.empty()) json["between"] = channel.between;
-  if (!channel.hockney.empty()) json["hockney"]["segments"] = segments_json(channel.hockney);
+  for (const HockneySegment& segment : channel.hockney) {
+    const bool ends = segment.up_to_bytes != no_end;
+    json["hockney"]["segments"].push_back(
+        {{"up_to_bytes", ends ? ordered_json(segment.up_to_bytes) : ordered_json(nullptr)},
+         {"latency_s", segment.hockney.latency_s},
+         {"bandwidth_bytes_per_s", segment.hockney.bandwidth_bytes_per_s}});
+  }
   if (channel.loggp) {
     for (const auto& [key, parameter] : loggp_keys) json["loggp"][key] = *channel.loggp.*parameter;
   }
   if (channel.error > 0.0) json["error"] = channel.error;
-  if (channel.tau_lop) json["tau_lop"] = tau_lop_json(*channel.tau_lop);
+  if (channel.tau_lop) {
+    ordered_json& tables = json["tau_lop"];
+    for (const auto& [bytes, time_s] : channel.tau_lop->overhead.points()) {
+      tables["overhead"].push_back({{"bytes", bytes}, {"time_s", time_s}});
+    }
+    for (const auto& [bytes, concurrency, time_s] : channel.tau_lop->transfer.points()) {
+      tables["transfer"].push_back({{"bytes", bytes}, {"concurrency", concurrency}, {"time_s", time_s}});
+    }
+  }
   return json;
 }
 
@@ -166,36 +158,27 @@ std::vector<std::string> read_between(const JsonReader& reader) {
   return kinds.get<std::vector<std::string>>();
 }
 
-std::vector<HockneySegment> read_segments(const JsonReader& hockney) {
+std::vector<HockneySegment> read_segments(const JsonReader& all) {
   std::vector<HockneySegment> segments;
   double previous = 0.0;
-  for (const JsonReader& reader : hockney.array("segments")) {
-    HockneySegment segment;
-    segment.up_to_bytes = reader.number("up_to_bytes", no_end);
-    if (!(segment.up_to_bytes > previous)) {
+  for (const JsonReader& reader : all.array("segments")) {
+    const double up_to_bytes = reader.number("up_to_bytes", no_end);
+    if (!(up_to_bytes > previous)) {
       reader.fail("up_to_bytes",
-                  fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)",
-                              segment.up_to_bytes, previous));
+                  fmt::format("is {} after {} (expected growing sizes > 0, and null in the last segment)", up_to_bytes,
+                              previous));
     }
-    previous = segment.up_to_bytes;
-    segment.hockney.latency_s = read_not_negative(reader, "latency_s");
-    segment.hockney.bandwidth_bytes_per_s = reader.number("bandwidth_bytes_per_s");
-    if (!(segment.hockney.bandwidth_bytes_per_s > 0.0)) {
-      reader.fail("bandwidth_bytes_per_s",
-                  fmt::format("is {} (expected a number > 0)", segment.hockney.bandwidth_bytes_per_s));
+    previous = up_to_bytes;
+    const Hockney hockney{read_not_negative(reader, "latency_s"), reader.number("bandwidth_bytes_per_s")};
+    if (const double bandwidth = hockney.bandwidth_bytes_per_s; !(bandwidth > 0.0)) {
+      reader.fail("bandwidth_bytes_per_s", fmt::format("is {} (expected a number > 0)", bandwidth));
     }
-    segments.push_back(segment);
+    segments.push_back({up_to_bytes, hockney});
   }
   if (previous != no_end) {
-    hockney.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
+    all.fail("segments", "do not reach every size (expected \"up_to_bytes\": null in the last)");
   }
   return segments;
-}
-
-LogGP read_loggp(const JsonReader& reader) {
-  LogGP loggp;
-  for (const auto& [key, parameter] : loggp_keys) loggp.*parameter = read_not_negative(reader, key);
-  return loggp;
 }
 
 TauLopTables read_tau_lop(const JsonReader& reader) {
@@ -226,7 +209,12 @@ Channel read_channel(const JsonReader& reader) {
   channel.path = read_path(reader);
   channel.between = read_between(reader);
   if (reader.has("hockney")) channel.hockney = read_segments(reader.object("hockney"));
-  if (reader.has("loggp")) channel.loggp = read_loggp(reader.object("loggp"));
+  if (reader.has("loggp")) {
+    channel.loggp.emplace();
+    for (const auto& [key, parameter] : loggp_keys) {
+      *channel.loggp.*parameter = read_not_negative(reader.object("loggp"), key);
+    }
+  }
   if (reader.has("error")) channel.error = read_not_negative(reader, "error");
   if (reader.has("tau_lop")) channel.tau_lop = read_tau_lop(reader.object("tau_lop"));
   return channel;

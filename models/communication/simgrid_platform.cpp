@@ -1,17 +1,15 @@
-#include "models/communication/simgrid_platform.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/base/errors.hpp"
+#include "models/communication/platform.hpp"
 
 namespace steelyard::models {
 namespace {
 
 const Channel& channel_of(const Platform& platform, Channel::Scope scope, const char* where) {
-  const auto found = std::find_if(platform.channels.begin(), platform.channels.end(),
-                                  [&](const Channel& channel) { return channel.scope == scope; });
+  const auto found = std::ranges::find(platform.channels, scope, &Channel::scope);
   if (found == platform.channels.end() || found->hockney.empty()) {
     throw InvalidArgument(fmt::format("no channel {} nodes with Hockney parameters (expected one)", where));
   }
@@ -33,18 +31,6 @@ std::string factors(const Channel& channel, const Factor& factor) {
   return list;
 }
 
-std::string latency_factors(const Channel& channel) {
-  const double first_s = latency_s(channel);
-  return factors(channel, [&](const Hockney& segment) {
-    if (segment.latency_s == first_s) return 1.0;
-    if (first_s > 0.0) return segment.latency_s / first_s;
-    throw InvalidArgument(
-        fmt::format("channel {} ({}) has no latency for the shortest messages (expected one, of which "
-                    "others are multiples)",
-                    channel.id, channel.name));
-  });
-}
-
 /// Whether messages in both directions share the channel: two at once, one each way, move fewer bytes together than
 /// halfway between Hockney's bandwidth and twice as many.
 bool is_shared_by_directions(const Channel& channel) {
@@ -63,6 +49,16 @@ std::string simgrid_platform(const Platform& platform, const SimgridCluster& clu
   }
   const Channel& memory = channel_of(platform, Channel::Scope::node, "inside");
   const Channel& network = cluster.nodes > 1 ? channel_of(platform, Channel::Scope::network, "between") : memory;
+  const double first_s = latency_s(network);
+  const auto differs = [&](const HockneySegment& segment) { return segment.hockney.latency_s != first_s; };
+  if (first_s <= 0.0 && std::ranges::any_of(network.hockney, differs)) {
+    throw InvalidArgument(
+        fmt::format("channel {} ({}) has no latency for the shortest messages (expected one, of "
+                    "which others are multiples)",
+                    network.id, network.name));
+  }
+  const std::string latency_factors =
+      factors(network, [&](const Hockney& segment) { return first_s > 0.0 ? segment.latency_s / first_s : 1.0; });
   const std::string bandwidth_factors =
       factors(network, [&](const Hockney& segment) { return segment.bandwidth_bytes_per_s / bytes_per_s(network); });
   return fmt::format(
@@ -77,8 +73,8 @@ std::string simgrid_platform(const Platform& platform, const SimgridCluster& clu
       "           lat=\"{}s\" bw=\"{}Bps\" loopback_lat=\"{}s\" loopback_bw=\"{}Bps\"\n"
       "           sharing_policy=\"{}\"/>\n"
       "</platform>\n",
-      latency_factors(network), bandwidth_factors, cluster.nodes - 1, cluster.flops_per_s, cluster.cores,
-      0.5 * latency_s(network), bytes_per_s(network), latency_s(memory), bytes_per_s(memory),
+      latency_factors, bandwidth_factors, cluster.nodes - 1, cluster.flops_per_s, cluster.cores, 0.5 * first_s,
+      bytes_per_s(network), latency_s(memory), bytes_per_s(memory),
       is_shared_by_directions(network) ? "SHARED" : "SPLITDUPLEX");
 }
 

@@ -3,30 +3,45 @@
 #include <functional>
 
 #include "models/fpm_file.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/shape.hpp"
+#include "models/speed_model.hpp"
 
 namespace steelyard::models {
 
-// The kinds of speed models that are made of measured points; what each makes of them is in the source file of its
-// name. All constructors throw InvalidArgument for unusable points (see require_points()) and limits that are not
-// positive.
+// The kinds of speed models that are made of measured points. All constructors throw InvalidArgument for unusable
+// points, see SpeedModel, and for limits that are not positive.
+
+/// Constant performance model (CPM): t(x) = x / s for every x. Source: 000, section 2.4.2.
+class ConstantModel : public SpeedModel {
+ public:
+  /// @param speed computation units per second
+  /// @throws InvalidArgument also for a speed that is not positive and finite
+  explicit ConstantModel(double speed, double max_units = no_limit);
+  /// s = sum of units / sum of seconds, so that long runs count for more.
+  explicit ConstantModel(Points points, double max_units = no_limit);
+
+  std::string kind() const override { return "constant"; }
+  std::vector<std::pair<std::string, double>> parameters() const override { return {{"s", speed_}}; }
+  double units_within(double time_s) const override;
+
+ private:
+  double fitted_speed(double) const override { return speed_; }
+  double speed_ = 0.0;
+};
 
 /// Functional performance model (FPM) whose speed is linear between measured points, constant before the first and
 /// after the last. Source: 000, sections 2.4.1-2.4.2 and 6.1.3.
 class PiecewiseLinearModel : public SpeedModel {
  public:
-  explicit PiecewiseLinearModel(std::span<const MeasuredPoint> points, Shape shape = Shape::increasing_time,
-                                double max_units = no_limit);
+  explicit PiecewiseLinearModel(Points points, Shape shape = Shape::increasing_time, double max_units = no_limit);
 
   std::string kind() const override { return "piecewise_linear"; }
   double units_within(double time_s) const override;
-  std::span<const MeasuredPoint> dropped() const override { return dropped_; }
+  Points dropped() const override { return dropped_; }
 
  private:
-  double fitted_speed(double units) const override;
-  std::vector<MeasuredPoint> kept_;
-  std::vector<MeasuredPoint> dropped_;
+  double fitted_speed(double units) const override { return interpolated_speed(kept_, units); }
+  std::vector<MeasuredPoint> kept_, dropped_;
   bool increasing_ = true;  ///< time grows from point to point
 };
 
@@ -35,7 +50,7 @@ class PiecewiseLinearModel : public SpeedModel {
 /// Constant before the first and after the last point. Source: 000, section 6.1.3.
 class AkimaModel : public SpeedModel {
  public:
-  explicit AkimaModel(std::span<const MeasuredPoint> points, double max_units = no_limit);
+  explicit AkimaModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "akima"; }
 
@@ -51,7 +66,7 @@ class AkimaModel : public SpeedModel {
 class TableModel : public SpeedModel {
  public:
   /// @throws InvalidArgument also for a limit below the smallest size
-  explicit TableModel(std::span<const MeasuredPoint> points, double max_units = no_limit);
+  explicit TableModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "table"; }
   double units_within(double time_s) const override;
@@ -69,7 +84,7 @@ class PolynomialModel : public SpeedModel {
   /// @param degree 0: the lowest, up to 8, that predicts points left out of the fit as well as the best one does,
   /// within the standard error of that comparison
   /// @throws InvalidArgument also for a degree that is negative or above 30
-  explicit PolynomialModel(std::span<const MeasuredPoint> points, int degree = 0, double max_units = no_limit);
+  explicit PolynomialModel(Points points, double max_units = no_limit, int degree = 0);
 
   std::string kind() const override { return "polynomial"; }
   std::vector<std::pair<std::string, double>> parameters() const override { return {{"degree", degree()}}; }
@@ -79,8 +94,7 @@ class PolynomialModel : public SpeedModel {
  private:
   double fitted_speed(double units) const override;
   std::vector<double> coefficients_;  ///< of Chebyshev polynomials on the measured range
-  double slowest_ = 0.0;
-  double fastest_ = 0.0;
+  double slowest_ = 0.0, fastest_ = 0.0;
 };
 
 /// A smooth speed, and those of the measured deviations from it that are too large to be noise: for algorithms that
@@ -94,7 +108,7 @@ class PolynomialModel : public SpeedModel {
 /// Spatial Adaptation by Wavelet Shrinkage, 1994, for the threshold.
 class ShrunkModel : public SpeedModel {
  public:
-  explicit ShrunkModel(std::span<const MeasuredPoint> points, double max_units = no_limit);
+  explicit ShrunkModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "shrunk"; }
   /// The degree of m and how many points are beside it.
@@ -112,7 +126,7 @@ class ShrunkModel : public SpeedModel {
 /// equation 5.2.
 class SaturatingModel : public SpeedModel {
  public:
-  explicit SaturatingModel(std::span<const MeasuredPoint> points, double max_units = no_limit);
+  explicit SaturatingModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "saturating"; }
   std::vector<std::pair<std::string, double>> parameters() const override { return {{"a", a_}, {"b", b_}}; }
@@ -128,7 +142,7 @@ class SaturatingModel : public SpeedModel {
 /// 003, equation 5.3.
 class SinePlateauModel : public SpeedModel {
  public:
-  explicit SinePlateauModel(std::span<const MeasuredPoint> points, double max_units = no_limit);
+  explicit SinePlateauModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "sine_plateau"; }
   std::vector<std::pair<std::string, double>> parameters() const override {
@@ -140,8 +154,7 @@ class SinePlateauModel : public SpeedModel {
   std::vector<double> breakpoints() const override;
   double a_ = 0.0;  ///< units per second
   double b_ = 1.0;  ///< units; c / b < pi, so that speed stays positive
-  double c_ = 0.0;  ///< units; 0 where no sine explains more than noise would, the largest measured size where there is
-                    ///< no plateau
+  double c_ = 0.0;  ///< units; 0 where there is no sine, the largest measured size where there is no plateau
   double d_ = 0.0;  ///< units per second
 };
 
@@ -150,36 +163,30 @@ class SinePlateauModel : public SpeedModel {
 class OutOfCoreModel : public SpeedModel {
  public:
   /// How both models are made of their points.
-  using Build = std::function<SpeedModelPtr(std::span<const MeasuredPoint> points, double max_units)>;
+  using Build = std::function<SpeedModelPtr(Points points, double max_units)>;
 
   /// @param in_core_units where the regime changes; this size itself is in core
   /// @throws InvalidArgument also without points in both regimes
-  OutOfCoreModel(std::span<const MeasuredPoint> points, double in_core_units, double max_units, const Build& build);
+  OutOfCoreModel(Points points, double in_core_units, double max_units, const Build& build);
 
   std::string kind() const override { return in_core_->kind(); }
   double units_within(double time_s) const override;
   std::vector<double> breakpoints() const override;
-  std::span<const MeasuredPoint> dropped() const override { return dropped_; }
+  Points dropped() const override { return dropped_; }
 
  private:
   double fitted_speed(double units) const override;
   double in_core_units_;
-  SpeedModelPtr in_core_;
-  SpeedModelPtr out_of_core_;
+  SpeedModelPtr in_core_, out_of_core_;
   std::vector<MeasuredPoint> dropped_;
-};
-
-/// Options of fits.
-struct FitOptions {
-  Shape shape = Shape::increasing_time;  ///< of `piecewise_linear`
-  int degree = 0;                        ///< of `polynomial`; 0 lets it choose
 };
 
 /// A kind of speed model under the name that the command line uses.
 struct ModelKind {
   std::string name;
   std::string description;  ///< one line
-  SpeedModelPtr (*build)(std::span<const MeasuredPoint> points, double max_units, const FitOptions& options);
+  /// @param shape of `piecewise_linear`
+  SpeedModelPtr (*build)(Points points, double max_units, Shape shape);
 };
 
 /// Every kind.
@@ -193,12 +200,11 @@ const ModelKind& find_model_kind(const std::string& name);
 /// @throws InvalidArgument for an unknown kind or points that it cannot be built from, or that take less than 1e-15 s
 /// or more than 1e15 s
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind = "piecewise_linear",
-                         const FitOptions& options = {});
+                         Shape shape = Shape::increasing_time);
 
 /// How far each point is from what a model of the other points predicts there, the first and the last point, which no
 /// others enclose, excepted; nothing to tell with fewer than three points. Unlike SpeedModel::fit_error() this says
 /// something about kinds that pass through all points.
-FitError leave_one_out_error(std::span<const MeasuredPoint> points, const ModelKind& kind,
-                             const FitOptions& options = {});
+FitError leave_one_out_error(Points points, const ModelKind& kind);
 
 }  // namespace steelyard::models

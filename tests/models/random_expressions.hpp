@@ -61,13 +61,19 @@ inline models::Expression random_transmission(Random& random, const ExpressionSh
   return models::transmission(channel, size);
 }
 
+/// A || expression.
+inline models::Expression times(std::int64_t multiplicity, models::Expression expression) {
+  expression.multiplicity *= multiplicity;
+  return expression;
+}
+
 /// Sequences, concurrent parts and multiplicities nested up to a depth.
 inline models::Expression random_expression(Random& random, const ExpressionShape& shape) {
   if (shape.depth == 0 || whole(random, 0, 4) == 0) return random_transmission(random, shape);
   ExpressionShape inner = shape;
   inner.depth = shape.depth - 1;
   const int kind = whole(random, 0, 5);
-  if (kind == 0) return models::times(whole(random, 1, 3), random_expression(random, inner));
+  if (kind == 0) return times(whole(random, 1, 3), random_expression(random, inner));
   std::vector<models::Expression> parts;
   for (int count = whole(random, 1, 3); count > 0; --count) {
     parts.push_back(random_expression(random, inner));

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "models/measured_point.hpp"
 
@@ -46,7 +45,6 @@ enum class Kind {
   constant,
   increasing_time,
   as_measured,
-  unimodal,
   akima,
   polynomial,
   shrunk,
@@ -58,8 +56,8 @@ enum class Kind {
 
 /// What a kind is called in a failed test.
 inline const char* name_of(Kind kind) {
-  constexpr std::array names{"constant", "increasing_time", "as_measured",  "unimodal", "akima",      "polynomial",
-                             "shrunk",   "saturating",      "sine_plateau", "table",    "out_of_core"};
+  constexpr std::array names{"constant", "increasing_time", "as_measured",  "akima", "polynomial",
+                             "shrunk",   "saturating",      "sine_plateau", "table", "out_of_core"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -82,12 +80,10 @@ inline models::SpeedModelPtr model_of(Points points, Kind kind,
       return std::make_unique<PiecewiseLinearModel>(points, Shape::increasing_time, limit);
     case Kind::as_measured:
       return std::make_unique<PiecewiseLinearModel>(points, Shape::as_measured, limit);
-    case Kind::unimodal:
-      return std::make_unique<PiecewiseLinearModel>(points, Shape::unimodal, limit);
     case Kind::akima:
       return std::make_unique<AkimaModel>(points, limit);
     case Kind::polynomial:
-      return std::make_unique<PolynomialModel>(points, 0, limit);
+      return std::make_unique<PolynomialModel>(points, limit);
     case Kind::shrunk:
       return std::make_unique<ShrunkModel>(points, limit);
     case Kind::saturating:

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/base/statistics.hpp"
-#include "models/kinds/constant_model.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 
 int main() {

@@ -15,8 +15,7 @@ using Slices = std::vector<std::int64_t>;
 namespace {
 
 /// Kinds with a speed above 0 at every size, 0 included.
-constexpr std::array kinds{Kind::constant, Kind::increasing_time, Kind::as_measured,
-                           Kind::unimodal, Kind::akima,           Kind::out_of_core};
+constexpr std::array kinds{Kind::constant, Kind::increasing_time, Kind::as_measured, Kind::akima, Kind::out_of_core};
 
 /// A random problem that every algorithm can solve: nobody's memory is smaller than the even share.
 struct Problem {

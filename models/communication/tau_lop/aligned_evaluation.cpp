@@ -55,26 +55,24 @@ class Overlay {
   std::vector<Stretch> empty_;  ///< those of most empty transmissions in sequence
 };
 
-/// Which keys belong together.
-template <class Key>
+/// Which channel instances belong together.
 class Groups {
  public:
-  void join(const Key& a, const Key& b) {
-    const Key one = first(a);
-    const Key other = first(b);
+  void join(const ChannelInstance& a, const ChannelInstance& b) {
+    const ChannelInstance one = first(a), other = first(b);
     leader_[std::max(one, other)] = std::min(one, other);
   }
-  /// The smallest key of the group.
-  Key first(const Key& key) {
-    Key least = key;
+  /// The smallest instance of the group.
+  ChannelInstance first(const ChannelInstance& instance) {
+    ChannelInstance least = instance;
     while (leader_.emplace(least, least).first->second != least) least = leader_.at(least);
     // Next time the way is shorter.
-    for (Key step = key; step != least;) step = std::exchange(leader_.at(step), least);
+    for (ChannelInstance step = instance; step != least;) step = std::exchange(leader_.at(step), least);
     return least;
   }
 
  private:
-  std::map<Key, Key> leader_;
+  std::map<ChannelInstance, ChannelInstance> leader_;
 };
 
 class Aligned {
@@ -100,21 +98,14 @@ class Aligned {
   }
 
   Profile make_profile(const Node& node) {
-    switch (node.kind) {
-      case Expression::Kind::transmission:
-        return {{node.channel, {{1, node.size}}}};
-      case Expression::Kind::concurrent:
-        return concurrent(node);
-      case Expression::Kind::sequence:
-        break;
-    }
+    if (node.kind == Expression::Kind::transmission) return {{node.channel, {{1, node.size}}}};
+    if (node.kind == Expression::Kind::concurrent) return concurrent(node);
     Profile result;
     for (const Part& part : node.parts) append(result, part);
     return result;
   }
 
-  /// Appends the stretches of a part of a sequence behind what their channels carried before; equal stretches merge
-  /// (A1).
+  /// Appends a part of a sequence behind what its channels carried before; equal stretches merge (A1).
   void append(Profile& to, const Part& part) {
     for (const auto& [channel, stretches] : profile(part.node)) {
       std::vector<Stretch>& carried = to[channel];
@@ -132,74 +123,54 @@ class Aligned {
   }
 
   Profile concurrent(const Node& node) {
-    std::vector<Profile> groups;
-    for (const std::vector<Part>& group : sharing(node.parts)) {
+    std::map<ChannelInstance, Profile> groups;
+    for (const auto& [first, parts] : sharing(node.parts)) {
       std::map<ChannelInstance, Overlay> overlays;
-      for (const Part& part : group) {
+      Groups users;  // instances of a channel that one part uses one after the other
+      for (const Part& part : parts) {
+        const ChannelInstance* last = nullptr;
+        // A profile is in the order of channels, instance by instance.
         for (const auto& [channel, stretches] : profile(part.node)) {
           overlays[channel].add(stretches, part.multiplicity);
+          if (last != nullptr && last->channel == channel.channel) users.join(*last, channel);
+          last = &channel;
         }
       }
-      Profile together;
-      for (std::vector<Profile>& alike : by_channel(group, overlays)) together.merge(dearest(alike));
-      groups.push_back(std::move(together));
+      std::map<int, std::map<ChannelInstance, Profile>> channels;
+      for (auto& [channel, overlay] : overlays) {
+        channels[channel.channel][users.first(channel)][channel] = overlay.stretches();
+      }
+      for (auto& [unused, instances] : channels) groups[first].merge(dearest(instances));
     }
     return dearest(groups);
   }
 
-  /// For each channel, its instances; together those that one part uses one after the other.
-  std::vector<std::vector<Profile>> by_channel(const std::vector<Part>& group,
-                                               std::map<ChannelInstance, Overlay>& overlays) {
-    Groups<ChannelInstance> users;
-    for (const Part& part : group) {
-      const ChannelInstance* last = nullptr;
-      // A profile is in the order of channels, instance by instance.
-      for (const auto& [channel, unused] : profile(part.node)) {
-        if (last != nullptr && last->channel == channel.channel) users.join(*last, channel);
-        last = &channel;
-      }
-    }
-    std::map<int, std::map<ChannelInstance, Profile>> channels;
-    for (auto& [channel, overlay] : overlays) {
-      channels[channel.channel][users.first(channel)][channel] = overlay.stretches();
-    }
-    std::vector<std::vector<Profile>> result;
-    for (auto& [unused, instances] : channels) {
-      std::vector<Profile>& alike = result.emplace_back();
-      for (auto& [unused_first, profile] : instances) alike.push_back(std::move(profile));
-    }
-    return result;
-  }
-
-  /// The parts in groups that have no channel in common (A3).
-  std::vector<std::vector<Part>> sharing(const std::vector<Part>& parts) {
-    Groups<ChannelInstance> channels;
+  /// The parts in groups that have no channel in common (A3), by the first channel of each.
+  std::map<ChannelInstance, std::vector<Part>> sharing(const std::vector<Part>& parts) {
+    Groups channels;
     for (const Part& part : parts) {
       const Profile& used = profile(part.node);
       for (const auto& [channel, unused] : used) channels.join(used.begin()->first, channel);
     }
     std::map<ChannelInstance, std::vector<Part>> groups;
     for (const Part& part : parts) groups[channels.first(profile(part.node).begin()->first)].push_back(part);
-    std::vector<std::vector<Part>> result;
-    result.reserve(groups.size());
-    for (auto& [unused, group] : groups) result.push_back(std::move(group));
-    return result;
+    return groups;
   }
 
-  Profile dearest(std::vector<Profile>& groups) const {
-    if (groups.size() == 1) return std::move(groups.front());
-    std::size_t best = 0;
+  Profile dearest(std::map<ChannelInstance, Profile>& groups) const {
+    Profile* best = &groups.begin()->second;
+    if (groups.size() == 1) return std::move(*best);
     double most_s = -1.0;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      const double seconds = cost_s(collected(terms(groups[i]), evaluation_.merge_from), model_, evaluation_);
+    for (auto& [unused, group] : groups) {
+      const double seconds = cost_s(collected(terms(group), evaluation_.merge_from), model_, evaluation_);
       // Of equal ones the first channel's, whatever the order in which they were written.
-      const bool tie = seconds == most_s && groups[i].begin()->first < groups[best].begin()->first;
+      const bool tie = seconds == most_s && group.begin()->first < best->begin()->first;
       if (seconds > most_s || tie) {
         most_s = seconds;
-        best = i;
+        best = &group;
       }
     }
-    return std::move(groups[best]);
+    return std::move(*best);
   }
 
   static ReducedForm terms(const Profile& profile) {

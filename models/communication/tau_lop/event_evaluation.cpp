@@ -24,7 +24,6 @@ struct Activity {
 struct Carrier {
   ChannelInstance channel;
   int empty = -1;  ///< activity that is an empty transmission
-  bool operator==(const Carrier&) const = default;
   bool operator<(const Carrier& other) const { return std::tie(channel, empty) < std::tie(other.channel, other.empty); }
 };
 
@@ -128,25 +127,18 @@ class Simulation {
 
   /// Goes to the next end of a stage, and on to what starts then.
   void advance() {
-    const Appointment next = agenda_.top();
-    agenda_.pop();
-    if (is_outdated(next)) return;
-    now_s_ = next.end_s;
     std::vector<std::pair<int, int>> through;
-    end_stage(next.carrier, through);
     // What ends together must be over before anything starts, or it would be cut just before its end.
-    while (!agenda_.empty() && agenda_.top().end_s <= now_s_ * (1.0 + rounding)) {
-      const Appointment also = agenda_.top();
+    while (!agenda_.empty() && (through.empty() || agenda_.top().end_s <= now_s_ * (1.0 + rounding))) {
+      const Appointment next = agenda_.top();
       agenda_.pop();
-      if (!is_outdated(also)) end_stage(also.carrier, through);
+      const Line& line = lines_.at(next.carrier);
+      if (!line.is_running || line.version != next.version) continue;
+      if (through.empty()) now_s_ = next.end_s;
+      end_stage(next.carrier, through);
     }
     for (const auto& [activity, stage] : through) finish(activity, stage);
     begin_stages();
-  }
-
-  bool is_outdated(const Appointment& appointment) const {
-    const Line& line = lines_.at(appointment.carrier);
-    return !line.is_running || line.version != appointment.version;
   }
 
   void end_stage(const Carrier& carrier, std::vector<std::pair<int, int>>& through) {

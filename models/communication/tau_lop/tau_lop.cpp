@@ -6,11 +6,11 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "core/base/errors.hpp"
 
 namespace steelyard::models {
-
 namespace {
 
 const TauLopTables& tables(const Channel& channel) {
@@ -78,27 +78,17 @@ void add(std::vector<double>& sizes, double size, double merge_from) {
   }
 }
 
-std::string format_size(double size) {
-  return size == std::floor(size) && size < 1e15 ? fmt::format("{:.0f}", size) : fmt::format("{:.6g}", size);
-}
-
 }  // namespace
 
 ReducedForm collected(const ReducedForm& terms, double merge_from) {
   std::map<ChannelInstance, Terms> channels;
-  for (const Term& term : terms) {
-    add(channels[term.channel][term.multiplicity], term.size, merge_from);
-  }
-  std::vector<ChannelInstance> order;
-  order.reserve(channels.size());
-  for (const auto& [channel, unused] : channels) order.push_back(channel);
-  std::stable_sort(order.begin(), order.end(), [&](const ChannelInstance& a, const ChannelInstance& b) {
-    return channels[a].begin()->first > channels[b].begin()->first;
-  });
+  for (const Term& term : terms) add(channels[term.channel][term.multiplicity], term.size, merge_from);
+  std::vector<std::pair<ChannelInstance, Terms>> order(channels.begin(), channels.end());
+  std::ranges::stable_sort(order, std::greater<>(), [](const auto& channel) { return channel.second.begin()->first; });
   ReducedForm form;
-  for (const ChannelInstance& channel : order) {
-    for (auto& [multiplicity, sizes] : channels[channel]) {
-      std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  for (auto& [channel, by_multiplicity] : order) {
+    for (auto& [multiplicity, sizes] : by_multiplicity) {
+      std::ranges::sort(sizes, std::greater<>());
       for (const double size : sizes) form.push_back({multiplicity, channel, size});
     }
   }
@@ -121,7 +111,8 @@ std::string to_string(const ReducedForm& terms) {
     if (term.multiplicity > 1) text += fmt::format("{}||", term.multiplicity);
     text += fmt::format("T{}", term.channel.channel);
     if (term.channel.instance > 0) text += fmt::format("@{}", term.channel.instance);
-    text += fmt::format("({})", format_size(term.size));
+    const bool is_integer = term.size == std::floor(term.size) && term.size < 1e15;
+    text += is_integer ? fmt::format("({:.0f})", term.size) : fmt::format("({:.6g})", term.size);
   }
   return text;
 }

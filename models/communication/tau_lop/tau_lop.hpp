@@ -18,8 +18,8 @@ class TauLop {
       : platform_(&platform), beyond_(beyond) {}
 
   /// A || T^c(m) = o^c(m) + sum over the transfers c' of the channel's path of L^c'(m, A): seconds until `concurrency`
-  /// transmissions of `bytes` each, started together, have all arrived. The overhead is the sending
-  /// processor's own and is not shared. Source: 001, section 3, equations 1-3.
+  /// transmissions of `bytes` each, started together, have all arrived. The overhead is the sending processor's own and
+  /// is not shared. Source: 001, section 3, equations 1-3.
   /// @throws InvalidArgument for an unknown channel, one without tau-Lop parameters, a negative size, and more
   /// concurrent transfers than were measured unless they may be extrapolated
   double transmission_s(int channel, double bytes, std::int64_t concurrency = 1) const;
@@ -79,10 +79,9 @@ ReducedForm aligned_form(const Expression& expression, const TauLop& model, cons
 /// transmission cuts short after a fraction f of its time has done f m of each. An empty message takes its overhead
 /// whatever else is on its channel. The reduced form is the chain of stages that ends last: before a stage comes the
 /// one on its channel that it continues, or if the channel was idle, the one whose end let its transmission start.
-/// Stages aside of the chain drop out. A1 merges neighbours of a sequence beforehand, and terms of the chain in the
-/// end.
+/// The other stages drop out. A1 merges neighbours of a sequence beforehand, and terms of the chain in the end.
+/// Identical concurrent parts are followed as one: O(n log n) for n transmissions that are not identical.
 ///
-/// Identical concurrent parts are followed as one. O(n log n) for n transmissions that are not identical.
 /// Source: 001, section 3, figure 6, equations 5-7. Equation (7) is this where T1(m_b - m_d) >= T0(m_c - m_a), so that
 /// what T1(m_b) has moved by the time T1(m_d) joins it makes no difference.
 /// @throws InvalidArgument as TauLop::transmission_s()

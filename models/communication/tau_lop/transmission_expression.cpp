@@ -32,15 +32,9 @@ Expression concurrently(std::vector<Expression> parts) {
   return {Expression::Kind::concurrent, 1, {}, 0.0, std::move(parts)};
 }
 
-Expression times(std::int64_t multiplicity, Expression expression) {
-  if (multiplicity < 1) throw InvalidArgument(fmt::format("{} || … (expected at least 1)", multiplicity));
-  if (__builtin_mul_overflow(expression.multiplicity, multiplicity, &expression.multiplicity)) {
-    throw InvalidArgument(fmt::format("{} || … is more than can be counted", multiplicity));
-  }
-  return expression;
-}
-
 namespace {
+
+bool is_digit(char sign) { return std::isdigit(static_cast<unsigned char>(sign)) != 0; }
 
 /// sum = group { "+" group }; group = factor { "||" factor };
 /// factor = { number "||" } element; element = "T" id [ "@" id ] "(" size ")" | "(" sum ")".
@@ -50,7 +44,8 @@ class Parser {
 
   Expression parse() {
     Expression expression = sum();
-    if (!at_end()) fail("expected '+', '||' or the end");
+    peek();
+    if (position_ < text_.size()) fail("expected '+', '||' or the end");
     return expression;
   }
 
@@ -71,9 +66,9 @@ class Parser {
 
   Expression factor() {
     std::int64_t multiplicity = 1;
-    while (std::isdigit(static_cast<unsigned char>(peek())) != 0) {
+    while (is_digit(peek())) {
       const std::size_t start = position_;
-      const auto factor = whole_number<std::int64_t>("a multiplicity such as the 2 of 2||T0(116)");
+      const auto factor = number<std::int64_t>("a multiplicity such as the 2 of 2||T0(116)");
       if (!accept("||")) fail("expected '||' after the multiplicity");
       if (factor < 1) fail_at(start, "expected a multiplicity of at least 1");
       if (__builtin_mul_overflow(multiplicity, factor, &multiplicity)) {
@@ -82,10 +77,10 @@ class Parser {
     }
     const std::size_t start = position_;
     Expression multiplied = element();
-    if (std::int64_t product = 0; __builtin_mul_overflow(multiplied.multiplicity, multiplicity, &product)) {
+    if (__builtin_mul_overflow(multiplied.multiplicity, multiplicity, &multiplied.multiplicity)) {
       fail_at(start, "a multiplicity larger than can be counted");
     }
-    return times(multiplicity, std::move(multiplied));
+    return multiplied;
   }
 
   Expression element() {
@@ -98,35 +93,22 @@ class Parser {
     }
     expect("T", "a transmission such as T0(134), a multiplicity or '('");
     ChannelInstance channel;
-    channel.channel = whole_number<int>("a channel such as the 0 of T0(134)");
-    if (accept("@")) channel.instance = whole_number<int>("an instance such as the 3 of T0@3(134)");
+    channel.channel = number<int>("a channel such as the 0 of T0(134)");
+    if (accept("@")) channel.instance = number<int>("an instance such as the 3 of T0@3(134)");
     expect("(", "'(' and the size");
-    const double size = read_size();
+    const auto size = number<double>("a size, a number >= 0");
     expect(")", "')' after the size");
     return transmission(channel, size);
   }
 
-  template <class Integer>
-  Integer whole_number(const char* expected) {
-    peek();
-    Integer value = 0;
-    const char* end = text_.data() + text_.size();
-    const bool is_digit = position_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[position_])) != 0;
-    const auto [stop, error] = std::from_chars(text_.data() + position_, end, value);
-    if (!is_digit || error != std::errc()) {
-      fail(error == std::errc::result_out_of_range ? "a number larger than can be counted"
-                                                   : fmt::format("expected {}", expected));
-    }
-    position_ = static_cast<std::size_t>(stop - text_.data());
-    return value;
-  }
-
-  double read_size() {
-    const char next = peek();
-    double value = 0.0;
-    const bool starts = std::isdigit(static_cast<unsigned char>(next)) != 0 || next == '.';
+  /// A number without a sign.
+  template <class Number>
+  Number number(const char* expected) {
+    const char first = peek();
+    Number value = 0;
     const auto [stop, error] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), value);
-    if (!starts || error != std::errc() || !std::isfinite(value)) fail("expected a size, a number >= 0");
+    if (error == std::errc::result_out_of_range) fail("a number out of range");
+    if (!(is_digit(first) || first == '.') || error != std::errc()) fail(fmt::format("expected {}", expected));
     position_ = static_cast<std::size_t>(stop - text_.data());
     return value;
   }
@@ -134,11 +116,6 @@ class Parser {
   char peek() {
     while (position_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[position_])) != 0) ++position_;
     return position_ < text_.size() ? text_[position_] : '\0';
-  }
-
-  bool at_end() {
-    peek();
-    return position_ == text_.size();
   }
 
   bool accept(std::string_view sign) {
@@ -176,15 +153,12 @@ namespace {
 using Node = NormalizedExpression::Node;
 using Part = NormalizedExpression::Part;
 
-std::int64_t product(std::int64_t a, std::int64_t b) {
+/// a + b c
+std::int64_t sum_of(std::int64_t a, std::int64_t b, std::int64_t c) {
   std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) throw InvalidArgument("more concurrent transmissions than can be counted");
-  return result;
-}
-
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) throw InvalidArgument("more concurrent transmissions than can be counted");
+  if (__builtin_mul_overflow(b, c, &result) || __builtin_add_overflow(a, result, &result)) {
+    throw InvalidArgument("more concurrent transmissions than can be counted");
+  }
   return result;
 }
 
@@ -192,76 +166,54 @@ class Normalizer {
  public:
   explicit Normalizer(double merge_from) : merge_from_(merge_from) {}
 
-  /// Node -1 for nothing.
-  Part add(const Expression& expression) {
-    switch (expression.kind) {
-      case Expression::Kind::transmission:
-        return {intern({expression.kind, expression.channel, expression.size, {}}), expression.multiplicity};
-      case Expression::Kind::sequence:
-        return add_sequence(expression);
-      case Expression::Kind::concurrent:
-        return add_concurrent(expression);
-    }
-    return {};
+  NormalizedExpression normalized(const Expression& expression) {
+    NormalizedExpression result;
+    result.root = add(expression);
+    // Whoever follows the expression counts its transmissions.
+    if (result.root.node >= 0) sum_of(0, result.root.multiplicity, widths_[static_cast<std::size_t>(result.root.node)]);
+    result.nodes = std::move(nodes_);
+    return result;
   }
-
-  /// @throws InvalidArgument where the concurrent transmissions are more than a 64-bit integer counts
-  void require_countable(const Part& root) const {
-    if (root.node >= 0) product(root.multiplicity, widths_[static_cast<std::size_t>(root.node)]);
-  }
-
-  std::vector<Node> take_nodes() { return std::move(nodes_); }
 
  private:
-  Part add_sequence(const Expression& expression) {
+  /// Node -1 for nothing.
+  Part add(const Expression& expression) {
+    if (expression.kind == Expression::Kind::transmission) {
+      return {intern({expression.kind, expression.channel, expression.size, {}}), expression.multiplicity};
+    }
+    const bool is_sequence = expression.kind == Expression::Kind::sequence;
     std::vector<Part> parts;
     for (const Expression& element : expression.parts) {
       const Part part = add(element);
       if (part.node < 0) continue;
-      const Node node = nodes_[static_cast<std::size_t>(part.node)];
-      if (node.kind == Expression::Kind::sequence && part.multiplicity == 1) {
-        for (const Part& inner : node.parts) append(parts, inner);
+      if (is_sequence) {
+        for (const Part& inner : unpacked(part, Expression::Kind::sequence)) append(parts, inner);
       } else {
-        append(parts, part);
+        parts.push_back(part);
       }
     }
-    if (parts.empty()) return {};
-    if (parts.size() == 1) return multiplied(parts.front(), expression.multiplicity);
+    if (!is_sequence || parts.size() < 2) return concurrent(parts, expression.multiplicity);
     return {intern({Expression::Kind::sequence, {}, 0.0, std::move(parts)}), expression.multiplicity};
   }
 
-  Part add_concurrent(const Expression& expression) {
+  /// Parts of a single node of this kind, or else the part itself.
+  std::vector<Part> unpacked(const Part& part, Expression::Kind kind) const {
+    const Node& node = nodes_[static_cast<std::size_t>(part.node)];
+    return node.kind == kind && part.multiplicity == 1 ? node.parts : std::vector<Part>{part};
+  }
+
+  /// Counts equal parts.
+  Part concurrent(const std::vector<Part>& parts, std::int64_t multiplicity) {
     std::map<int, std::int64_t> counts;
-    for (const Expression& element : expression.parts) {
-      const Part part = add(element);
-      if (part.node < 0) continue;
-      const Node& node = nodes_[static_cast<std::size_t>(part.node)];
-      const std::vector<Part> inner =
-          node.kind == Expression::Kind::concurrent ? node.parts : std::vector<Part>{{part.node, 1}};
-      for (const Part& one : inner) {
-        std::int64_t& count = counts[one.node];
-        count = sum(count, product(one.multiplicity, part.multiplicity));
+    for (const Part& part : parts) {
+      for (const Part& inner : unpacked(part, Expression::Kind::concurrent)) {
+        counts[inner.node] = sum_of(counts[inner.node], inner.multiplicity, 1);
       }
     }
-    return concurrent(counts, expression.multiplicity);
-  }
-
-  Part concurrent(const std::map<int, std::int64_t>& counts, std::int64_t multiplicity) {
-    if (counts.empty()) return {};
-    if (counts.size() == 1) {
-      return {counts.begin()->first, product(counts.begin()->second, multiplicity)};
-    }
     Node node{Expression::Kind::concurrent, {}, 0.0, {}};
-    for (const auto& [part, count] : counts) node.parts.push_back({part, product(count, multiplicity)});
-    return {intern(std::move(node)), 1};
-  }
-
-  Part multiplied(Part part, std::int64_t multiplicity) {
-    const Node& node = nodes_[static_cast<std::size_t>(part.node)];
-    if (node.kind != Expression::Kind::concurrent) return {part.node, product(part.multiplicity, multiplicity)};
-    std::map<int, std::int64_t> counts;
-    for (const Part& inner : node.parts) counts[inner.node] = inner.multiplicity;
-    return concurrent(counts, multiplicity);
+    for (const auto& [part, count] : counts) node.parts.push_back({part, sum_of(0, count, multiplicity)});
+    if (node.parts.size() > 1) return {intern(std::move(node)), 1};
+    return node.parts.empty() ? Part{} : node.parts.front();
   }
 
   void append(std::vector<Part>& parts, Part part) {
@@ -287,13 +239,15 @@ class Normalizer {
     return entry->second;
   }
 
-  /// Transmissions at once at most, so that whoever follows the expression can count them.
+  /// Transmissions at once at most.
   std::int64_t width(const Node& node) const {
     if (node.kind == Expression::Kind::transmission) return 1;
     std::int64_t widest = 0;
     for (const Part& part : node.parts) {
-      const std::int64_t wide = product(part.multiplicity, widths_[static_cast<std::size_t>(part.node)]);
-      widest = node.kind == Expression::Kind::sequence ? std::max(widest, wide) : sum(widest, wide);
+      const std::int64_t inner = widths_[static_cast<std::size_t>(part.node)];
+      const bool is_sequence = node.kind == Expression::Kind::sequence;
+      widest = is_sequence ? std::max(widest, sum_of(0, part.multiplicity, inner))
+                           : sum_of(widest, part.multiplicity, inner);
     }
     return widest;
   }
@@ -307,12 +261,7 @@ class Normalizer {
 }  // namespace
 
 NormalizedExpression normalized(const Expression& expression, double merge_from) {
-  Normalizer normalizer(merge_from);
-  NormalizedExpression result;
-  result.root = normalizer.add(expression);
-  normalizer.require_countable(result.root);
-  result.nodes = normalizer.take_nodes();
-  return result;
+  return Normalizer(merge_from).normalized(expression);
 }
 
 }  // namespace steelyard::models

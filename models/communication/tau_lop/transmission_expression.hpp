@@ -35,13 +35,10 @@ Expression transmission(ChannelInstance channel, double size);
 Expression in_sequence(std::vector<Expression> parts);
 /// All at once.
 Expression concurrently(std::vector<Expression> parts);
-/// A || expression. @throws InvalidArgument for a multiplicity below 1
-Expression times(std::int64_t multiplicity, Expression expression);
 
 /// Reads `T0(134)`, `T1@2(64)` where 2 is the instance, `+`, `||`, parentheses and multiplicities: a number on the left
 /// of `||`. `||` binds tighter than `+`, so that `2||T0(116)+T0(18)` is a sum of two terms.
-/// @throws InvalidArgument with position (from 1) and reason for anything else, and for parentheses nested deeper than
-/// 500
+/// @throws InvalidArgument with position (from 1) and reason for all else, and for parentheses nested deeper than 500
 Expression parse_expression(const std::string& text);
 
 /// An expression as a table in which equal parts stand once: nested sequences and nested concurrent parts are

@@ -271,7 +271,7 @@ TEST_CASE("a channel replaces that of the same name between the same nodes, and 
   Channel copies;
   copies.name = "host to device, pinned";
   copies.scope = Scope::device;
-  copies.hockney = fit_piecewise_hockney(fast.one_way).segments;
+  copies.hockney = fit_piecewise_hockney(fast.one_way);
   CHECK(put_channel(platform, copies).id > 0);
   std::map<int, std::string> before = texts_of(platform);
   const auto check_changed = [&](int id) {
@@ -283,7 +283,7 @@ TEST_CASE("a channel replaces that of the same name between the same nodes, and 
   check_changed(add_channel(platform, shared_memory("b"), linear_times(1e-6, 9e9)));
   // The way back is the same channel.
   check_changed(add_channel(platform, network("b", "a"), linear_times(3e-5, 5e8)));
-  copies.hockney = fit_piecewise_hockney(slow.one_way).segments;
+  copies.hockney = fit_piecewise_hockney(slow.one_way);
   check_changed(put_channel(platform, copies).id);
   ChannelTimes missing = slow;
   missing.rings[2].pop_back();

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "models/communication/cost_models.hpp"
-#include "models/communication/simgrid_platform.hpp"
+#include "models/communication/platform.hpp"
 #include "models/communication/tau_lop/tau_lop.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"

@@ -6,7 +6,6 @@
 #include "miniapps/summa/pivot_exchange.hpp"
 #include "miniapps/summa/plan.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/loggp.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"

@@ -1,15 +1,15 @@
 // Hockney and LogGP: what a message takes, and their parameters from measured times.
 #include <functional>
 
+#include "models/communication/channel_fit.hpp"
 #include "models/communication/cost_models.hpp"
-#include "models/communication/hockney.hpp"
-#include "models/communication/loggp.hpp"
 #include "tests/catch.hpp"
 
 namespace steelyard::test_message_times {
 
 using namespace steelyard::models;
 using Messages = std::vector<MessageTime>;
+using Segments = std::vector<HockneySegment>;
 
 namespace {
 
@@ -17,7 +17,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Eager messages without a copy, with one, and a rendezvous.
-const PiecewiseHockney three_protocols{{{1024.0, {3e-7, 3e9}}, {65536.0, {1.5e-6, 5e9}}, {infinity, {2e-5, 1.2e10}}}};
+const Segments three_protocols{{1024.0, {3e-7, 3e9}}, {65536.0, {1.5e-6, 5e9}}, {infinity, {2e-5, 1.2e10}}};
+
+double time_s(const Segments& segments, double bytes) {
+  Channel channel;
+  channel.hockney = segments;
+  return channel.time_s(bytes);
+}
 
 std::vector<double> powers_of_two(double most_bytes) {
   std::vector<double> sizes;
@@ -25,9 +31,9 @@ std::vector<double> powers_of_two(double most_bytes) {
   return sizes;
 }
 
-Messages exact_messages(const PiecewiseHockney& channel, const std::vector<double>& sizes) {
+Messages exact_messages(const Segments& channel, const std::vector<double>& sizes) {
   Messages messages;
-  for (const double bytes : sizes) messages.push_back({bytes, channel.time_s(bytes)});
+  for (const double bytes : sizes) messages.push_back({bytes, time_s(channel, bytes)});
   return messages;
 }
 
@@ -39,10 +45,10 @@ Messages noisy(Messages messages, double deviation, std::mt19937_64& random) {
 }
 
 /// Squares that the fit promises to make least.
-double relative_squares(const PiecewiseHockney& channel, const Messages& messages) {
+double relative_squares(const Segments& channel, const Messages& messages) {
   double squares = 0.0;
   for (const MessageTime& message : messages) {
-    const double miss = (channel.time_s(message.bytes) - message.time_s) / message.time_s;
+    const double miss = (time_s(channel, message.bytes) - message.time_s) / message.time_s;
     squares += miss * miss;
   }
   return squares;
@@ -66,13 +72,13 @@ Hockney best_line(const Messages& messages) {
 double brute_force(const Messages& messages, std::size_t segments) {
   if (segments == 1) {
     const Hockney line = best_line(messages);
-    return line.bandwidth_bytes_per_s < infinity ? relative_squares({{{infinity, line}}}, messages) : infinity;
+    return line.bandwidth_bytes_per_s < infinity ? relative_squares({{infinity, line}}, messages) : infinity;
   }
   double least = infinity;
   for (std::size_t to = 3; to + 3 * (segments - 1) <= messages.size(); ++to) {
     const auto cut = messages.begin() + static_cast<std::ptrdiff_t>(to);
     const Messages first(messages.begin(), cut), others(cut, messages.end());
-    const double squares = relative_squares({{{infinity, best_line(first)}}}, first);
+    const double squares = relative_squares({{infinity, best_line(first)}}, first);
     least = std::min(least, squares + brute_force(others, segments - 1));
   }
   return least;
@@ -113,11 +119,11 @@ LogGPTimes exact_times(const LogGP& model, double smallest, double largest) {
 
 TEST_CASE("a message takes latency and bytes over bandwidth of the first segment that holds its size") {
   for (const double bytes : {0.0, 1.0, 1024.0, 1024.5, 65536.0, 65537.0, 1e9}) {
-    const Hockney& hockney = three_protocols.segments[bytes <= 1024.0 ? 0 : bytes <= 65536.0 ? 1 : 2].hockney;
+    const Hockney& hockney = three_protocols[bytes <= 1024.0 ? 0 : bytes <= 65536.0 ? 1 : 2].hockney;
     CHECK_THAT(hockney.time_s(bytes), WithinRel(hockney.latency_s + bytes / hockney.bandwidth_bytes_per_s, 1e-15));
-    CHECK(three_protocols.time_s(bytes) == hockney.time_s(bytes));
+    CHECK(time_s(three_protocols, bytes) == hockney.time_s(bytes));
   }
-  CHECK(three_protocols.time_s(infinity) == infinity);
+  CHECK(time_s(three_protocols, infinity) == infinity);
 }
 
 TEST_CASE("a line has the least relative squares of all nearby ones, and a latency that is not negative") {
@@ -133,7 +139,7 @@ TEST_CASE("a line has the least relative squares of all nearby ones, and a laten
     REQUIRE(fit.latency_s >= 0.0);
     without_latency += fit.latency_s == 0.0 ? 1 : 0;
     const auto squares = [&](double latency_s, double bandwidth) {
-      return relative_squares({{{infinity, {std::max(0.0, latency_s), bandwidth}}}}, messages);
+      return relative_squares({{infinity, {std::max(0.0, latency_s), bandwidth}}}, messages);
     };
     const double least = squares(fit.latency_s, fit.bandwidth_bytes_per_s);
     for (const double a : {-1e-9, 0.0, 1e-9}) {
@@ -141,8 +147,8 @@ TEST_CASE("a line has the least relative squares of all nearby ones, and a laten
         REQUIRE(squares(fit.latency_s + a, fit.bandwidth_bytes_per_s * b) >= least * (1.0 - 1e-12));
       }
     }
-    const PiecewiseHockney one = fit_piecewise_hockney(messages, 1);
-    REQUIRE((one.segments.size() == 1 && one.segments[0].up_to_bytes == infinity));
+    const Segments one = fit_piecewise_hockney(messages, 1);
+    REQUIRE((one.size() == 1 && one[0].up_to_bytes == infinity));
     REQUIRE(relative_squares(one, messages) == least);
   }
   CHECK(without_latency > 0);
@@ -152,22 +158,21 @@ TEST_CASE("no other cuts and no other number of segments are better") {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> factor(0.5, 2.0);
   for (int trial = 0; trial < 200; ++trial) {
-    PiecewiseHockney channel = three_protocols;
-    for (HockneySegment& segment : channel.segments) segment.hockney.latency_s *= factor(random);
-    channel.segments[0].up_to_bytes = 64.0;
-    channel.segments[1].up_to_bytes = 4096.0;
+    Segments channel = three_protocols;
+    for (HockneySegment& segment : channel) segment.hockney.latency_s *= factor(random);
+    channel[0].up_to_bytes = 64.0;
+    channel[1].up_to_bytes = 4096.0;
     const double deviation = trial % 2 == 0 ? 0.02 : 0.3;
     const Messages messages = noisy(exact_messages(channel, powers_of_two(1 << 14)), deviation, random);
     const std::size_t most = messages.size() / 3;
     Messages in_any_order = messages;
     std::shuffle(in_any_order.begin(), in_any_order.end(), random);
-    const PiecewiseHockney fit = fit_piecewise_hockney(in_any_order, static_cast<int>(most));
+    const Segments fit = fit_piecewise_hockney(in_any_order, static_cast<int>(most));
     const double squares = relative_squares(fit, messages);
-    REQUIRE_THAT(squares, WithinRel(brute_force(messages, fit.segments.size()), 1e-4));
+    REQUIRE_THAT(squares, WithinRel(brute_force(messages, fit.size()), 1e-4));
     const auto n = static_cast<double>(messages.size());
     for (std::size_t segments = 1; segments <= most; ++segments) {
-      REQUIRE(criterion(squares, n, fit.segments.size()) <=
-              criterion(brute_force(messages, segments), n, segments) + 1e-4);
+      REQUIRE(criterion(squares, n, fit.size()) <= criterion(brute_force(messages, segments), n, segments) + 1e-4);
     }
   }
 }
@@ -175,11 +180,11 @@ TEST_CASE("no other cuts and no other number of segments are better") {
 TEST_CASE("segments whose lines meet between the measured sizes end there") {
   const double bend = GENERATE(2100.0, 3000.0, 4000.0);
   const Hockney lower{1e-6, 1e9}, upper{1e-6 + bend * (1e-9 - 2e-10), 5e9};
-  const PiecewiseHockney channel{{{bend, lower}, {infinity, upper}}};
-  const PiecewiseHockney fit = fit_piecewise_hockney(exact_messages(channel, powers_of_two(1 << 22)));
-  REQUIRE(fit.segments.size() == 2);
-  CHECK_THAT(fit.segments[0].up_to_bytes, WithinRel(bend, 1e-6));
-  CHECK_THAT(fit.time_s(bend), WithinRel(channel.time_s(bend), 1e-9));
+  const Segments channel{{bend, lower}, {infinity, upper}};
+  const Segments fit = fit_piecewise_hockney(exact_messages(channel, powers_of_two(1 << 22)));
+  REQUIRE(fit.size() == 2);
+  CHECK_THAT(fit[0].up_to_bytes, WithinRel(bend, 1e-6));
+  CHECK_THAT(time_s(fit, bend), WithinRel(time_s(channel, bend), 1e-9));
 }
 
 TEST_CASE("whatever was measured, a fit has what a platform file can hold") {
@@ -193,7 +198,7 @@ TEST_CASE("whatever was measured, a fit has what a platform file can hold") {
         messages.push_back({std::floor(std::pow(1.8, i)), std::pow(10.0, exponent(random))});
       }
     }
-    PiecewiseHockney fit;
+    Segments fit;
     try {
       fit = fit_piecewise_hockney(messages, 1 + trial % 6);
     } catch (const InvalidArgument&) {
@@ -201,7 +206,7 @@ TEST_CASE("whatever was measured, a fit has what a platform file can hold") {
     }
     ++fitted;
     double previous = 0.0;
-    for (const auto& [up_to_bytes, hockney] : fit.segments) {
+    for (const auto& [up_to_bytes, hockney] : fit) {
       REQUIRE(up_to_bytes > previous);
       REQUIRE((hockney.latency_s >= 0.0 && hockney.latency_s < infinity));
       REQUIRE((hockney.bandwidth_bytes_per_s > 0.0 && hockney.bandwidth_bytes_per_s < infinity));
@@ -236,13 +241,13 @@ TEST_CASE("messages that fit no line are refused, and so are fits of no segment"
 TEST_CASE("sizes that are none or that no segment holds, and channels without a bandwidth, have no time") {
   for (const double bad : {-1.0, -infinity, not_a_number}) {
     CHECK_THROWS_AS((Hockney{1e-6, 1e9}.time_s(bad)), InvalidArgument);
-    CHECK_THROWS_AS(three_protocols.time_s(bad), InvalidArgument);
+    CHECK_THROWS_AS(time_s(three_protocols, bad), InvalidArgument);
     CHECK_THROWS_AS(network.time_s(bad), InvalidArgument);
   }
   CHECK_THROWS_AS((Hockney{0.0, -2.5}.time_s(1.0)), InvalidArgument);
   CHECK_THROWS_AS(Hockney{}.time_s(1.0), InvalidArgument);
-  CHECK_THROWS_AS((PiecewiseHockney{{{4096.0, {1e-6, 1e9}}}}.time_s(4097.0)), InvalidArgument);
-  CHECK_THROWS_AS(PiecewiseHockney{}.time_s(0.0), InvalidArgument);
+  CHECK_THROWS_AS((time_s({{4096.0, {1e-6, 1e9}}}, 4097.0)), InvalidArgument);
+  CHECK_THROWS_AS(time_s({}, 0.0), InvalidArgument);
 }
 
 TEST_CASE("by LogGP a message takes both overheads, latency and a gap for every byte behind the first") {

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "models/communication/platform.hpp"
-#include "models/communication/simgrid_platform.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"

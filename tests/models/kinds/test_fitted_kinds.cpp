@@ -2,7 +2,6 @@
 #include <stdexcept>
 
 #include "core/base/statistics.hpp"
-#include "models/kinds/constant_model.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/random_models.hpp"
@@ -292,10 +291,10 @@ TEST_CASE("a polynomial has the least squares of the relative deviations, by the
       point.time_s = point.units / ((300.0 + 60.0 * u - 200.0 * u * u) * std::exp(noise * uniform(random, -1.0, 1.0)));
     }
     const int wanted = whole(random, 1, 6);
-    const PolynomialModel model(points, wanted);
+    const PolynomialModel model(points, no_limit, wanted);
     const int degree = std::min(wanted, static_cast<int>(points.size()) - 1);
     REQUIRE(model.degree() == degree);
-    REQUIRE(PolynomialModel(points, 30).degree() == static_cast<int>(points.size()) - 1);
+    REQUIRE(PolynomialModel(points, no_limit, 30).degree() == static_cast<int>(points.size()) - 1);
     const auto [slowest, fastest] = std::ranges::minmax_element(points, {}, &MeasuredPoint::speed);
     const double first = points.front().units, last = points.back().units;
     for (int i = 0; i < 30; ++i) {
@@ -306,7 +305,7 @@ TEST_CASE("a polynomial has the least squares of the relative deviations, by the
     }
   }
   for (const int bad : {-1, -7, 31}) {
-    CHECK_THROWS_MATCHES(PolynomialModel(measured(random, 0.0), bad), InvalidArgument,
+    CHECK_THROWS_MATCHES(PolynomialModel(measured(random, 0.0), no_limit, bad), InvalidArgument,
                          MessageMatches(ContainsSubstring(std::to_string(bad))));
   }
 }

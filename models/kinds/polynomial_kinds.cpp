@@ -1,3 +1,4 @@
+// Polynomials of the size, and what deviates from them by more than noise.
 #include <fmt/format.h>
 
 #include <Eigen/QR>
@@ -11,8 +12,7 @@
 namespace steelyard::models {
 namespace {
 
-constexpr int most_chosen_degree = 8;
-constexpr int most_degree = 30;
+constexpr int most_degree = 30, most_chosen_degree = 8;
 
 struct Fit {
   std::vector<double> coefficients;
@@ -32,7 +32,7 @@ double position(double units, double first, double last) {
 
 /// Weighs a point: by its own speed, or by the median of it and as many neighbours on either side where its own is less
 /// than half of that. By that of a slow spike, all other points would count for nothing.
-double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
+double typical_speed(Points points, std::size_t at) {
   const std::size_t beside = std::min({std::size_t{2}, at, points.size() - 1 - at});
   std::vector<double> speeds;
   for (const MeasuredPoint& point : points.subspan(at - beside, 2 * beside + 1)) speeds.push_back(point.speed());
@@ -41,7 +41,7 @@ double typical_speed(std::span<const MeasuredPoint> points, std::size_t at) {
   return own < 0.5 * typical ? typical : own;
 }
 
-Fit fit(std::span<const MeasuredPoint> points, int degree) {
+Fit fit(Points points, int degree) {
   const auto count = static_cast<Eigen::Index>(points.size());
   // Rows divided by a speed, so that what is minimised is relative.
   Eigen::MatrixXd rows(count, degree + 1);
@@ -69,8 +69,7 @@ Fit fit(std::span<const MeasuredPoint> points, int degree) {
 
 }  // namespace
 
-PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degree, double max_units)
-    : SpeedModel(points, max_units) {
+PolynomialModel::PolynomialModel(Points points, double max_units, int degree) : SpeedModel(points, max_units) {
   if (degree < 0 || degree > most_degree) {
     throw InvalidArgument(
         fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
@@ -78,13 +77,9 @@ PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degr
   const auto [slowest, fastest] = std::ranges::minmax_element(points, {}, &MeasuredPoint::speed);
   slowest_ = slowest->speed();
   fastest_ = fastest->speed();
-  const int most = static_cast<int>(std::min<std::size_t>(points.size() - 1, most_degree));
-  if (degree > 0) {
-    coefficients_ = fit(points, std::min(degree, most)).coefficients;
-    return;
-  }
+  const int most = std::min(static_cast<int>(points.size()) - 1, degree > 0 ? degree : most_chosen_degree);
   std::vector<Fit> fits;
-  for (int chosen = 0; chosen <= std::min(most, most_chosen_degree); ++chosen) fits.push_back(fit(points, chosen));
+  for (int chosen = degree > 0 ? most : 0; chosen <= most; ++chosen) fits.push_back(fit(points, chosen));
   const double least = std::ranges::min(fits, {}, &Fit::left_out_squares).left_out_squares;
   // A sum of squares of normal deviations is uncertain by this share of itself; gaining less is fitting noise.
   const double uncertainty = std::sqrt(2.0 / static_cast<double>(points.size()));
@@ -94,12 +89,52 @@ PolynomialModel::PolynomialModel(std::span<const MeasuredPoint> points, int degr
 }
 
 double PolynomialModel::fitted_speed(double units) const {
-  const double first = points().front().units;
-  const double last = points().back().units;
+  const double first = points().front().units, last = points().back().units;
   const Eigen::RowVectorXd values = chebyshev(position(std::clamp(units, first, last), first, last), degree());
   const double speed = values.dot(
       Eigen::Map<const Eigen::RowVectorXd>(coefficients_.data(), static_cast<Eigen::Index>(coefficients_.size())));
   return std::clamp(speed, slowest_, fastest_);
+}
+
+namespace {
+
+/// Variances of the points' speeds as shares of these, 0 where there is no interval.
+std::vector<double> variances_of(Points points) {
+  constexpr double standard_errors = 1.96;  // in half of a 95 % confidence interval
+  std::vector<double> variances, known;
+  for (const MeasuredPoint& point : points) {
+    variances.push_back(std::pow(point.confidence_s / (standard_errors * point.time_s), 2));
+    if (variances.back() > 0.0) known.push_back(variances.back());
+  }
+  if (known.empty()) return variances;
+  const double least = median(known);
+  for (double& variance : variances) {
+    if (variance > 0.0) variance = std::max(variance, least);
+  }
+  return variances;
+}
+
+}  // namespace
+
+ShrunkModel::ShrunkModel(Points points, double max_units) : SpeedModel(points, max_units), smooth_(points) {
+  const std::vector<double> variances = variances_of(points);
+  const double threshold = 2.0 * std::log(static_cast<double>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double deviation = points[i].speed() / smooth_.speed(points[i].units) - 1.0;
+    const double square = deviation * deviation;
+    deviations_.push_back(square > threshold * variances[i] ? deviation * (1.0 - threshold * variances[i] / square)
+                                                            : 0.0);
+  }
+}
+
+double ShrunkModel::fitted_speed(double units) const {
+  const auto [left, right, share] = place_among(points(), units);
+  return smooth_.speed(units) * (1.0 + std::lerp(deviations_[left], deviations_[right], share));
+}
+
+std::vector<std::pair<std::string, double>> ShrunkModel::parameters() const {
+  const auto beside = std::ranges::count_if(deviations_, [](double deviation) { return deviation != 0.0; });
+  return {{"degree", smooth_.degree()}, {"points beside it", static_cast<double>(beside)}};
 }
 
 }  // namespace steelyard::models

@@ -5,6 +5,40 @@
 
 namespace steelyard::models {
 
+/// Seconds for a message by its size: T(m) = latency + m / bandwidth. Source: 003, section 2.7.1, equation 2.8.
+struct Hockney {
+  double latency_s = 0.0;              ///< alpha, >= 0
+  double bandwidth_bytes_per_s = 0.0;  ///< beta, > 0
+  double time_s(double bytes) const;   ///< @throws InvalidArgument for a negative size or a model without bandwidth
+};
+
+/// One stretch of message sizes with parameters of its own, as of a protocol of the channel: a model of several can
+/// jump where the protocol changes, in either direction. Source: 003, section 8.2.
+struct HockneySegment {
+  double up_to_bytes = 0.0;  ///< the largest size that it holds; infinity for the last
+  Hockney hockney;
+};
+
+/// Seconds for messages by five parameters. Source: 001, section 2 and its reference 24 (Alexandrov et al., LogGP:
+/// incorporating long messages into the LogP model, SPAA 1995); the overhead apart for sender and receiver.
+///
+/// With parameters of its own for each channel, and so for each pair of processes, this is HLogGP, LogGP between
+/// processes that differ (001, section 2 and its reference 23: Bosque and Pastor, A parallel computational model for
+/// heterogeneous clusters, IEEE TPDS 17, 2006); for each level of the hierarchy, all processes being alike, it is
+/// LogGPH (001, section 5.5 and its reference 40: Yuan et al., LogGPH, CSE 2010).
+struct LogGP {
+  double latency_s = 0.0;           ///< L: a byte's way through the network
+  double send_overhead_s = 0.0;     ///< o_s: the sender's processor is busy with a message
+  double receive_overhead_s = 0.0;  ///< o_r: the receiver's
+  double gap_s = 0.0;               ///< g: least time from the last byte of a message to the first of the next
+  double gap_per_byte_s = 0.0;      ///< G: time for each byte after the first, 1 / bandwidth
+
+  /// From the start of sending to the end of receiving: T(m) = o_s + (m - 1) G + L + o_r. A message without bytes costs
+  /// as one of one byte, since something has to tell that it came.
+  /// @throws InvalidArgument for a negative size
+  double time_s(double bytes) const;
+};
+
 /// Seconds by message size, linear between measured sizes.
 class SizeTable {
  public:
@@ -77,6 +111,12 @@ class TransferTable {
   std::vector<TransferPoint> points_;
   std::vector<Level> levels_;  ///< by growing concurrency, all for the same sizes
   double largest_adjustment_ = 0.0;
+};
+
+/// Parameters of tau-Lop for one channel. Source: 001, section 3.
+struct TauLopTables {
+  SizeTable overhead;      ///< o^c(m): from the call to the first byte in the channel; constant beyond measured sizes
+  TransferTable transfer;  ///< L^c(m, tau)
 };
 
 }  // namespace steelyard::models
