@@ -69,11 +69,14 @@ std::string core_notes(const Session& session, const RankUnits& units) {
   return notes;
 }
 
-std::string library_lines(const RunRecord& record, const std::string& what) {
+std::string library_lines(const RunRecord& record, const std::string& what,
+                          const std::map<std::string, std::string>& notes) {
   std::string lines;
   for (const char* unit : {"host", "device"}) {
     const auto library = record.settings.find(fmt::format("{}_{}", unit, what));
-    if (library != record.settings.end()) lines += fmt::format("{:<10} {}\n", unit, library->second);
+    if (library == record.settings.end()) continue;
+    const auto note = notes.find(library->second);
+    lines += fmt::format("{:<10} {}{}\n", unit, library->second, note == notes.end() ? "" : note->second);
   }
   return lines;
 }
@@ -90,6 +93,17 @@ std::string table_text(const std::vector<TableRow>& rows) {
     table->add_row(cells);
   }
   return table ? table->text() : "";
+}
+
+std::vector<UnitColumn> rectangle_columns(std::span<const partition::Rectangle> parts) {
+  std::vector<UnitColumn> columns{{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}};
+  for (const partition::Rectangle& part : parts) {
+    auto column = columns.begin();
+    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+      (column++)->cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+    }
+  }
+  return columns;
 }
 
 std::string unit_table(const RunRecord& record, const UnitHeadings& headings, std::span<const double> predicted_s,

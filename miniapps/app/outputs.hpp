@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "comm/session.hpp"
 #include "core/base/run_record.hpp"
 #include "models/fpm_file.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 /// What the user gets of a run: the check of its result, the lines that are printed, and the files.
 namespace steelyard {
@@ -44,7 +46,9 @@ std::string counted(std::int64_t count, const std::string& noun);
 std::string core_notes(const Session& session, const RankUnits& units);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
-std::string library_lines(const RunRecord& record, const std::string& what);
+/// @param notes behind the names of libraries
+std::string library_lines(const RunRecord& record, const std::string& what,
+                          const std::map<std::string, std::string>& notes = {});
 
 /// A row of a table: each cell beside its heading.
 using TableRow = std::vector<std::pair<std::string, std::string>>;
@@ -57,6 +61,9 @@ struct UnitColumn {
   std::string heading;
   std::vector<std::string> cells;
 };
+
+/// Columns `row`, `column`, `rows` and `columns` with the rectangle of every unit; `-` for an empty one.
+std::vector<UnitColumn> rectangle_columns(std::span<const partition::Rectangle> parts);
 
 /// Headings of an app's table of processing units.
 struct UnitHeadings {

@@ -14,6 +14,7 @@
 #include "core/measurable_kernel.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/app/speed_models.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
@@ -104,6 +105,11 @@ class Resources {
   /// The channels between the ranks: from the file of `--platform` or, in a run without a file, measured with such
   /// messages; nothing where they are unknown. A single rank has none, and needs none.
   virtual std::optional<Channels> channels(const MessageFacts& message) = 0;
+  /// Seconds of message patterns by each model of communication; none at all, by one of `no messages`, where channels
+  /// are unknown. @param patterns makes `count` of them
+  std::vector<models::PatternCosts> message_costs(
+      const std::optional<Channels>& channels, std::size_t count,
+      const std::function<std::vector<models::MessagePattern>()>& patterns) const;
   /// models::Platform::error() of these channels; 0 without.
   double channel_error() const { return channel_error_; }
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.

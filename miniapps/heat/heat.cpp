@@ -145,8 +145,7 @@ class MeasuredKernel : public MeasurableKernel {
     facts.bytes_per_unit = 3.0 * sizeof(double) * static_cast<double>(columns_);
     facts.memory_bytes_per_unit = 2.0 * sizeof(double) * static_cast<double>(columns_ + 2);
     facts.memory_bytes_fixed = 2.0 * facts.memory_bytes_per_unit;
-    facts.smallest = 16;
-    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(512e6 / facts.memory_bytes_per_unit));
+    facts.set_sizes_up_to(512e6);
     return facts;
   }
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
@@ -279,7 +278,7 @@ class Run : public AppRun {
   std::optional<RowExchange> halos_;
 };
 
-class Heat : public MiniApp {
+class Heat : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"heat",
@@ -288,7 +287,6 @@ class Heat : public MiniApp {
             {.steps = true, .platform = true, .output = true},
             true};
   }
-  RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override {
     add_grid_options(parsers, options_.grid, 2048);
     parsers.run()
@@ -313,9 +311,6 @@ class Heat : public MiniApp {
     plan.headings = {"rows", "/step"};
     return plan;
   }
-
- private:
-  Options options_;
 };
 
 }  // namespace
