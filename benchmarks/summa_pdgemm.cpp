@@ -77,7 +77,7 @@ Multiplier make_summa(const Session& session, UnitGroup& group, std::int64_t n, 
       group, problem, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source);
   const auto exchange =
       std::make_shared<summa::PivotExchange>(communication, session.comm(), problem, rectangles, MPI_DOUBLE);
-  return {fmt::format("summa {} {}", summa::communication_name(communication), block),
+  return {fmt::format("summa {} {}", word_of(summa::communication_names, communication), block),
           [=] { multiplication->load_c(source); }, [=] { multiplication->run(*exchange); },
           [=] { return sums_of(multiplication->c_elements()); }};
 }

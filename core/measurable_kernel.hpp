@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -41,6 +42,13 @@ struct KernelFacts {
   double device_memory_bytes = std::numeric_limits<double>::infinity();  ///< of the companion's memory at most
   std::int64_t smallest = 1;  ///< range of sizes that is worth measuring where the user names none
   std::int64_t largest = 1;
+
+  /// Sets the range of sizes of a kernel that sweeps over memory: from what a core's cache holds to these bytes, far
+  /// more than any cache.
+  void set_sizes_up_to(double largest_bytes) {
+    smallest = 16;
+    largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / memory_bytes_per_unit));
+  }
 };
 
 /// How far the bits of a kernel's results are promised to be the same.

@@ -267,6 +267,29 @@ void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t
   add(parsers.model(), "--columns", set_columns, "Columns of the grid")->excludes(size);
 }
 
+void GridOptions::set(std::int64_t& problem_rows, std::int64_t& problem_columns) const {
+  if ((rows == 0) != (columns == 0)) {
+    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
+  }
+  if (rows == 0) return;
+  problem_rows = rows;
+  problem_columns = columns;
+}
+
+void require_extents(const std::string& what, const std::string& points, std::int64_t rows, std::int64_t columns,
+                     const LeastExtent& least) {
+  const std::string grid = fmt::format("{} of {} x {} {}", what, rows, columns, points);
+  if (rows < least.extent || columns < least.extent) {
+    throw InvalidArgument(fmt::format("{} (expected at least {} x {}{})", grid, least.extent, least.extent, least.why));
+  }
+  constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
+  constexpr double most_points = 9.0e15;
+  if (std::max(rows, columns) > largest_extent ||
+      static_cast<double>(rows) * static_cast<double>(columns) > most_points) {
+    throw InvalidArgument(grid + " is beyond any memory");
+  }
+}
+
 void add_standard_options(CLI::App& parser) {
   parser.set_help_flag("-h,--help", "Print this and exit");
   parser.set_version_flag("--version", fmt::format("{} {} ({})", parser.get_name(), build_info().version,

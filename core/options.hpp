@@ -46,7 +46,20 @@ struct RunOptions {
 struct GridOptions {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+
+  /// Sets a problem's extents to these, unless the user gave none. @throws InvalidArgument for one without the other
+  void set(std::int64_t& problem_rows, std::int64_t& problem_columns) const;
 };
+
+/// Least rows and columns of a grid.
+struct LeastExtent {
+  std::int64_t extent = 1;
+  std::string why;  ///< behind the number in messages
+};
+/// Rejects grids that are too small, and those that no memory holds.
+/// @param what, points in messages: `grid` of so many `cells` @throws InvalidArgument
+void require_extents(const std::string& what, const std::string& points, std::int64_t rows, std::int64_t columns,
+                     const LeastExtent& least = {});
 
 /// Run options that a mini-app takes only where it says so: others are unknown to it.
 struct OptionalRunOptions {
@@ -103,5 +116,16 @@ void add_standard_options(CLI::App& parser);
 std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv);
 
 const char* element_name(ElementType element);
+inline int element_bytes(ElementType element) { return element == ElementType::float64 ? 8 : 4; }
+/// The word of a value, of an enumeration's words in its order; see add_choice().
+template <class Enumeration>
+const std::string& word_of(const std::vector<std::string>& words, Enumeration value) {
+  return words.at(static_cast<std::size_t>(value));
+}
+/// Calls `use` with a number of this type. @return what it returns
+template <class Use>
+auto with_element(ElementType element, const Use& use) {
+  return element == ElementType::float64 ? use(double()) : use(float());
+}
 
 }  // namespace steelyard

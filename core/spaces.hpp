@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/device/back_end.hpp"
+#include "core/processing_unit.hpp"
 
 namespace steelyard {
 
@@ -32,6 +33,12 @@ using CompanionExecution = std::conditional_t<companion_is_device, DeviceExecuti
 template <class Execution>
 inline constexpr bool runs_on_host =
     std::is_same_v<Execution, HostExecution> || std::is_same_v<Execution, SerialExecution>;
+
+/// Calls `use` with the execution space of a rank's unit, its default instance. @return what it returns
+template <class Use>
+auto with_space(ProcessingUnit::Kind kind, const Use& use) {
+  return kind == ProcessingUnit::Kind::host ? use(HostExecution()) : use(CompanionExecution());
+}
 
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
 template <class Execution>

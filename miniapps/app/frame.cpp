@@ -16,7 +16,6 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/calibration.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
@@ -142,18 +141,7 @@ std::optional<Channels> Frame::channels(const MessageFacts& message) {
 
 double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {
   if (!options().platform.empty()) return channels({})->platform.memory_bytes_per_s() * session_.nodes().count();
-  const UnitSizes own = own_share(slot_bytes);
-  return GroupBandwidth(comm(), co_execution_, own.host / 8, own.companion / 8).measure_bytes_per_s();
-}
-
-std::string Frame::bound_name(double own_bytes) const {
-  Machine::Cache last;
-  for (const Machine::Cache& cache : session_.machine().caches()) {
-    if (cache.level > last.level) last = cache;
-  }
-  const double cache_bytes = static_cast<double>(last.bytes) * last.count;
-  const bool fits = !companion_is_device && own_bytes * session_.nodes().ranks_on_node <= cache_bytes;
-  return max(fits ? 0.0 : 1.0) > 0.0 ? "memory" : "cache";
+  return MemoryBound(*this, slot_bytes).measure();
 }
 
 double Frame::start_s() {
@@ -233,6 +221,30 @@ std::vector<double> Medians::values() const {
     medians.push_back(median(column));
   }
   return medians;
+}
+
+MemoryBound::MemoryBound(Frame& frame, const std::vector<std::int64_t>& slot_bytes)
+    : frame_(frame),
+      bandwidth_(frame.comm(), frame.co_execution(), frame.own_share(slot_bytes).host / 8,
+                 frame.own_share(slot_bytes).companion / 8) {}
+
+double MemoryBound::measure() { return bytes_per_s_.emplace_back(bandwidth_.measure_bytes_per_s()); }
+
+double MemoryBound::bytes_per_s() const { return median(bytes_per_s_); }
+
+std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::string& speed,
+                                const std::string& bound) const {
+  Machine::Cache last;
+  for (const Machine::Cache& cache : frame_.session().machine().caches()) {
+    if (cache.level > last.level) last = cache;
+  }
+  const double cache_bytes = static_cast<double>(last.bytes) * last.count;
+  const double node_bytes = bandwidth_.array_bytes() * frame_.session().nodes().ranks_on_node;
+  const bool in_memory = frame_.max(companion_is_device || node_bytes > cache_bytes ? 1.0 : 0.0) > 0.0;
+  outcome.figures["bound_bytes_per_s"] = bytes_per_s();
+  outcome.figures["share_of_bound"] = share;
+  return fmt::format("speed      {}, {:.0f} % of the {} bound{} ({:.1f} GB/s)\n", speed, 100.0 * share,
+                     in_memory ? "memory" : "cache", bound, bytes_per_s() / 1e9);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/collective.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "comm/measurement/kernel_measurement.hpp"
 #include "comm/session.hpp"
 #include "core/base/progress.hpp"
@@ -58,9 +59,6 @@ class Frame : public Resources {
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
-  /// Name of what bounds kernels that stream through `own_bytes` of arrays on this rank: `cache` where the last
-  /// caches of every node hold them, otherwise `memory`. Collective.
-  std::string bound_name(double own_bytes) const;
   double start_s() override;
   void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
 
@@ -140,6 +138,27 @@ class Medians {
 
  private:
   std::vector<std::vector<double>> rows_;
+};
+
+/// Bound of kernels that stream through memory: the bandwidth that the units of all ranks reach together. Collective.
+class MemoryBound {
+ public:
+  /// @param slot_bytes of every slot's arrays, of which there are two
+  MemoryBound(Frame& frame, const std::vector<std::int64_t>& slot_bytes);
+
+  /// Measures before each repetition. @return bytes per second
+  double measure();
+  /// Median of the measurements.
+  double bytes_per_s() const;
+  /// Keeps the bound, and a speed's share of it. @return the line `speed      <speed>, 78 % of the memory bound …`,
+  /// with `cache` for `memory` where the last caches of every node hold the arrays
+  /// @param bound behind its name, such as ` of 2.5 GFLOP/s`, or nothing
+  std::string sum_up(Outcome& outcome, double share, const std::string& speed, const std::string& bound = "") const;
+
+ private:
+  const Frame& frame_;
+  GroupBandwidth bandwidth_;
+  std::vector<double> bytes_per_s_;
 };
 
 /// Handles SIGINT and SIGTERM: the program keeps what it has finished, and ends with

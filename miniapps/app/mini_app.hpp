@@ -118,6 +118,24 @@ class MiniApp {
   virtual Plan plan(Resources& on, std::int64_t times) const = 0;
 };
 
+/// A mini-app with options of its own. @tparam Options has a RunOptions `run`
+template <class Options>
+class MiniAppOf : public MiniApp {
+ public:
+  RunOptions& run_options() override { return options_.run; }
+
+ protected:
+  Options options_;
+};
+
+/// A run with numbers of the type that the user chose. @tparam Run for double or float
+template <template <class Scalar> class Run, class Options>
+std::unique_ptr<AppRun> make_run(Frame& frame, const Options& options) {
+  return with_element(options.run.element, [&]<class Scalar>(Scalar) -> std::unique_ptr<AppRun> {
+    return std::make_unique<Run<Scalar>>(frame, options);
+  });
+}
+
 /// Adds the options of a verb: the frame's and the app's own. @return what app and parser refer to
 std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb);
 

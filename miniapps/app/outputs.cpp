@@ -37,11 +37,14 @@ std::string core_notes(const Session& session, const RankUnits& units) {
   return notes;
 }
 
-std::string library_lines(const RunRecord& record, const std::string& what) {
+std::string library_lines(const RunRecord& record, const std::string& what,
+                          const std::map<std::string, std::string>& notes) {
   std::string lines;
   for (const char* unit : {"host", "device"}) {
     const auto library = record.settings.find(fmt::format("{}_{}", unit, what));
-    if (library != record.settings.end()) lines += fmt::format("{:<10} {}\n", unit, library->second);
+    if (library == record.settings.end()) continue;
+    const auto note = notes.find(library->second);
+    lines += fmt::format("{:<10} {}{}\n", unit, library->second, note == notes.end() ? "" : note->second);
   }
   return lines;
 }

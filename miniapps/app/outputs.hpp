@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,9 @@ std::string counted(std::int64_t count, const std::string& noun);
 std::string core_notes(const Session& session, const RankUnits& units);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
-std::string library_lines(const RunRecord& record, const std::string& what);
+/// @param notes behind the names of libraries
+std::string library_lines(const RunRecord& record, const std::string& what,
+                          const std::map<std::string, std::string>& notes = {});
 
 /// A row of a table: each cell beside its heading.
 using TableRow = std::vector<std::pair<std::string, std::string>>;

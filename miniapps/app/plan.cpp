@@ -7,7 +7,6 @@
 #include "core/base/errors.hpp"
 #include "core/layout.hpp"
 #include "core/unit_plan.hpp"
-#include "models/communication/cost_models.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard {
@@ -67,6 +66,25 @@ std::optional<double> Resources::model_parameter(const std::string& name) const 
   return found == first.parameters.end() ? 1.0 : found->second;
 }
 
+std::vector<UnitColumn> rectangle_columns(std::span<const partition::Rectangle> parts) {
+  std::vector<UnitColumn> columns{{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}};
+  for (const partition::Rectangle& part : parts) {
+    auto column = columns.begin();
+    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
+      (column++)->cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
+    }
+  }
+  return columns;
+}
+
+std::vector<models::PatternCosts> Resources::message_costs(
+    const std::optional<Channels>& channels, std::size_t count,
+    const std::function<std::vector<models::MessagePattern>()>& patterns) const {
+  std::vector<models::PatternCosts> costs{{"no messages", std::vector<double>(count, 0.0)}};
+  if (!channels) return costs;
+  on_all_ranks([&] { costs = models::pattern_costs(patterns(), channels->platform, channels->placement); });
+  return costs;
+}
 Processes::Processes(const RunOptions& options, const ProcessCount& count, bool has_messages) : Resources(options) {
   if (!options.layout.empty()) {
     read_layout_file(options.layout);
@@ -185,17 +203,11 @@ Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t tota
   plan.distribution = slices.units;
   plan.unit_s = slices.predicted_s;
   plan.models = {{"", models.files()}};
-  std::vector<models::PatternCosts> costs;
-  if (exchange) {
-    if (const std::optional<Channels> channels = on.channels(message_facts(*exchange, footprint_bytes))) {
-      on.on_all_ranks(
-          [&] { costs = models::pattern_costs(std::span(&*exchange, 1), channels->platform, channels->placement); });
-    }
-  }
-  if (costs.empty()) costs = {{"no messages", {0.0}}};
+  std::optional<Channels> channels;
+  if (exchange) channels = on.channels(message_facts(*exchange, footprint_bytes));
   const double count = static_cast<double>(steps);
   const double kernels_s = on.has_seconds() ? count * slices.makespan_s() : 0.0, start_s = on.start_s();
-  for (const models::PatternCosts& cost : costs) {
+  for (const models::PatternCosts& cost : on.message_costs(channels, 1, [&] { return std::vector{*exchange}; })) {
     const double communication_s = count * cost.time_s.front();
     ModelForecast one{cost.model, {}, communication_s, communication_s, start_s + kernels_s + communication_s};
     if (on.has_seconds()) one.phases.emplace_back(phases.first, kernels_s);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +14,13 @@
 #include "core/base/run_record.hpp"
 #include "core/measurable_kernel.hpp"
 #include "miniapps/app/speed_models.hpp"
+#include "models/communication/cost_models.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "models/communication/platform.hpp"
 #include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
 #include "partition/algorithms.hpp"
+#include "partition/rectangles/rectangle.hpp"
 
 namespace steelyard {
 
@@ -35,6 +38,9 @@ struct UnitColumn {
   std::string heading;
   std::vector<std::string> cells;
 };
+
+/// Columns `row`, `column`, `rows` and `columns` with the rectangle of every unit; `-` for an empty one.
+std::vector<UnitColumn> rectangle_columns(std::span<const partition::Rectangle> parts);
 
 /// Headings of an app's table of processing units.
 struct UnitHeadings {
@@ -128,6 +134,11 @@ class Resources {
   /// Estimate of a run's seconds by the plan's first model of communication. Its interval is that of the slowest slots'
   /// speed models and of these channels.
   models::Estimate estimate(const Plan& plan) const;
+  /// Seconds of message patterns by each model of communication; none at all, by one of `no messages`, where channels
+  /// are unknown. @param patterns makes `count` of them
+  std::vector<models::PatternCosts> message_costs(
+      const std::optional<Channels>& channels, std::size_t count,
+      const std::function<std::vector<models::MessagePattern>()>& patterns) const;
   /// Bytes per second that all slots reach together when they stream through memory; 0 where that is unknown.
   /// @param slot_bytes that every slot streams through
   virtual double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) = 0;

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "comm/measurement/bandwidth.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
@@ -68,15 +67,15 @@ class Run : public AppRun {
     return static_cast<double>(problem_.rows) * MeasuredKernel(problem_, numerics_).facts().memory_bytes_per_unit;
   }
   void describe(RunRecord& record) const override {
-    record.params["rows"] = static_cast<double>(problem_.rows);
-    record.params["columns"] = static_cast<double>(problem_.columns);
-    record.params["height"] = problem_.height;
-    record.params["reynolds"] = problem_.reynolds;
-    record.params["time_step"] = problem_.time_step;
-    record.params["correctors"] = problem_.correctors;
-    record.settings["scheme"] = name_of(problem_.scheme);
-    record.settings["pressure_preconditioner"] = name_of(numerics_.preconditioner);
-    record.settings["reductions"] = name_of(numerics_.reductions);
+    record.params.insert({{"rows", static_cast<double>(problem_.rows)},
+                          {"columns", static_cast<double>(problem_.columns)},
+                          {"height", problem_.height},
+                          {"reynolds", problem_.reynolds},
+                          {"time_step", problem_.time_step},
+                          {"correctors", problem_.correctors}});
+    record.settings["scheme"] = word_of(scheme_names, problem_.scheme);
+    record.settings["pressure_preconditioner"] = word_of(preconditioner_names, numerics_.preconditioner);
+    record.settings["reductions"] = word_of(reduction_names, numerics_.reductions);
   }
 
   std::string title(const RunRecord& record) const override {
@@ -107,10 +106,9 @@ class Run : public AppRun {
     if (options_.compare_even) {
       even_flow_ = make_flow(problem_, partition::even_slices(problem_.rows, frame_.slots().size()));
     }
-    // Arrays as large as the fields of a unit's share.
-    const UnitSizes share = frame_.own_share(steps_->rows());
-    bandwidth_ = std::make_unique<GroupBandwidth>(frame_.comm(), frame_.co_execution(), share.host * problem_.columns,
-                                                  share.companion * problem_.columns);
+    std::vector<std::int64_t> bytes = steps_->rows();
+    for (std::int64_t& rows : bytes) rows *= problem_.columns * static_cast<std::int64_t>(sizeof(double));
+    bound_.emplace(frame_, bytes);
   }
 
   /// Also runs the even split that is compared with, in turns with the repetitions, and measures the memory bound.
@@ -120,7 +118,7 @@ class Run : public AppRun {
       even_s_ = timed_region(frame_.session(), "steelyard::cavity::even", [&] { run_steps(*even_flow_, end_); });
     }
     flow_->load(start_);
-    bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
+    bound_->measure();
   }
   UnitSeconds run() override {
     log_ = run_steps(*flow_, end_, [&](std::int64_t steps) { return step_done(steps); });
@@ -246,23 +244,19 @@ class Run : public AppRun {
 
   /// How fast steps were, beside the memory bound and part by part beside the prediction.
   void add_speed(Outcome& outcome, double time_s) const {
-    const double bound_bytes_per_s = median(bandwidths_);
     const Iterations iterations = log_.iterations();
     const double cells_per_s = steps() * problem_.cells() / time_s;
-    const double share_of_bound = steps() * step_bytes(problem_, numerics_, iterations) / bound_bytes_per_s / time_s;
+    const double share_of_bound =
+        steps() * step_bytes(problem_, numerics_, iterations) / bound_->bytes_per_s() / time_s;
+    const std::string speed = bound_->sum_up(outcome, share_of_bound, fmt::format("{:.2f} Mcell/s", cells_per_s / 1e6));
     outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
                             {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
                             {"change", log_.change},
                             {"mass_imbalance", log_.mass_imbalance},
-                            {"cells_per_s", cells_per_s},
-                            {"bound_bytes_per_s", bound_bytes_per_s},
-                            {"share_of_bound", share_of_bound}});
+                            {"cells_per_s", cells_per_s}});
     if (log_.steps == 0) return;
-    outcome.below +=
-        fmt::format("speed      {:.2f} Mcell/s, {:.0f} % of the {} bound ({:.1f} GB/s)\n", cells_per_s / 1e6,
-                    100.0 * share_of_bound, frame_.bound_name(bandwidth_->array_bytes()), bound_bytes_per_s / 1e9);
-    outcome.below += fmt::format("iterations {:.3g} per step for momentum, {:.3g} for pressure\n", iterations.momentum,
-                                 iterations.pressure);
+    outcome.below += fmt::format("{}iterations {:.3g} per step for momentum, {:.3g} for pressure\n", speed,
+                                 iterations.momentum, iterations.pressure);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps(), " per step");
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);
   }
@@ -316,15 +310,15 @@ class Run : public AppRun {
   std::optional<StepPlan> steps_;
   std::string no_prediction_;  ///< line in its place, where a linear solver has failed in the sample
   std::unique_ptr<Flow> flow_, even_flow_;
-  std::unique_ptr<GroupBandwidth> bandwidth_;
-  double even_s_ = 0.0;  ///< of the last repetition's even split
-  RunLog log_;           ///< of the last repetition
-  FlowState state_;      ///< at its end; on rank 0
-  std::vector<double> bandwidths_, speedups_;
+  std::optional<MemoryBound> bound_;  ///< of arrays as large as the fields of a unit's share
+  double even_s_ = 0.0;               ///< of the last repetition's even split
+  RunLog log_;                        ///< of the last repetition
+  FlowState state_;                   ///< at its end; on rank 0
+  std::vector<double> speedups_;
   Medians phases_;  ///< seconds of each, and communication over computation
 };
 
-class Cavity : public MiniApp {
+class Cavity : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"cavity",
@@ -333,7 +327,6 @@ class Cavity : public MiniApp {
             {.steps = true, .platform = true, .output = true},
             true};
   }
-  RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { cavity::add_options(parsers, options_); }
   void prepare() override { problem_ = make_problem(options_); }
   std::unique_ptr<AppRun> start(Frame& frame) const override {
@@ -365,7 +358,6 @@ class Cavity : public MiniApp {
   }
 
  private:
-  Options options_;
   Problem problem_;
 };
 

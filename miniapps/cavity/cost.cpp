@@ -240,10 +240,7 @@ KernelFacts MeasuredKernel::facts() const {
   facts.bytes_per_unit = step_bytes(problem_.with_rows(1), numerics_, of_step);
   facts.memory_bytes_per_unit = held_fields * row_bytes(problem_.columns);
   facts.memory_bytes_fixed = 4.0 * facts.memory_bytes_per_unit;
-  // From what a core's cache holds to far more than any cache.
-  constexpr double largest_bytes = 1024.0 * 1024.0 * 1024.0;
-  facts.smallest = 16;
-  facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+  facts.set_sizes_up_to(1024.0 * 1024.0 * 1024.0);
   return facts;
 }
 
@@ -257,8 +254,8 @@ std::vector<ConformanceCase> MeasuredKernel::conformance_cases(ProcessingUnit::K
     for (const Preconditioner preconditioner : {Preconditioner::none, Preconditioner::multigrid}) {
       const Numerics numerics{reductions, preconditioner, {}, {}};
       ConformanceCase check;
-      check.options =
-          fmt::format("--reductions {} --pressure-preconditioner {}", name_of(reductions), name_of(preconditioner));
+      check.options = fmt::format("--reductions {} --pressure-preconditioner {}", word_of(reduction_names, reductions),
+                                  word_of(preconditioner_names, preconditioner));
       for (const std::int64_t columns : {17, 64}) {
         check.shapes.push_back(std::make_shared<MeasuredKernel>(Problem{columns, columns}, numerics, true));
       }

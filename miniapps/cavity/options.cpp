@@ -23,20 +23,6 @@ constexpr std::int64_t default_steps = 100;
 /// Most steps of a run that is to become steady, which it may never do.
 constexpr std::int64_t most_steps = 1000000;
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
-constexpr double most_cells = 9.0e15;
-
-using Names = std::vector<std::string>;
-
-// Each in the order of its type's values.
-const Names schemes{"euler", "crank-nicolson"};
-const Names preconditioners{"none", "multigrid"};
-const Names all_reductions{"separate", "merged"};
-
-template <class Value>
-const char* name_in(const Names& names, Value value) {
-  return names.at(static_cast<std::size_t>(value)).c_str();
-}
 
 /// An option that takes a number of a range. CLI::Range lets NaN through, and writes 1e-15 as 0.000000.
 CLI::Option* add_real(CLI::App& parser, const std::string& name, double& value, double least, double most,
@@ -84,9 +70,9 @@ void add_solver_options(CLI::App& parser, Options& options) {
   add_number(parser, "--correctors", options.problem.correctors, "Pressure corrections of a time step (PISO)", 1, 100)
       ->capture_default_str();
   Numerics& numerics = options.numerics;
-  add_choice<Preconditioner>(parser, "--pressure-preconditioner", numerics.preconditioner, preconditioners,
+  add_choice<Preconditioner>(parser, "--pressure-preconditioner", numerics.preconditioner, preconditioner_names,
                              "Preconditioner of CG for the pressure (default multigrid)");
-  add_choice<Reductions>(parser, "--reductions", numerics.reductions, all_reductions,
+  add_choice<Reductions>(parser, "--reductions", numerics.reductions, reduction_names,
                          "Gather an iteration's sums one by one, as they come up, or at once (default separate)");
 }
 
@@ -117,7 +103,7 @@ void add_flow_options(CLI::App& parser, Options& options) {
   add_positive(parser, "--end-time", options.end_time, "T", "Time to step to");
   add_positive(parser, "--steady", options.steady, "TOL",
                "Step until no velocity changes faster than this, in lid speeds / time");
-  add_choice<TimeScheme>(parser, "--scheme", options.problem.scheme, schemes, "Time scheme (default euler)");
+  add_choice<TimeScheme>(parser, "--scheme", options.problem.scheme, scheme_names, "Time scheme (default euler)");
   Numerics& numerics = options.numerics;
   add_tolerance(parser, "--pressure-tolerance", numerics.pressure,
                 "Residual of the pressure equation over its right-hand side (2-norms)");
@@ -147,10 +133,6 @@ void add_flow_options(CLI::App& parser, Options& options) {
 
 }  // namespace
 
-const char* name_of(TimeScheme scheme) { return name_in(schemes, scheme); }
-const char* name_of(Preconditioner preconditioner) { return name_in(preconditioners, preconditioner); }
-const char* name_of(Reductions reductions) { return name_in(all_reductions, reductions); }
-
 void add_options(const AppOptions& parsers, Options& options) {
   add_grid_options(parsers, options.grid, 0);
   adapt_shared_options(parsers);
@@ -165,19 +147,9 @@ Problem make_problem(const Options& options) {
     throw InvalidArgument(fmt::format("--output {} (expected a name that ends in .vti)", output.string()));
   }
   Problem problem = options.problem;
-  problem.rows = options.grid.rows;
-  problem.columns = options.grid.columns;
-  if ((problem.rows == 0) != (problem.columns == 0)) {
-    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
-  }
-  if (problem.rows == 0) problem.rows = problem.columns = default_extent;
-  if (problem.rows < 2 || problem.columns < 2) {
-    throw InvalidArgument(
-        fmt::format("grid of {} x {} cells (expected at least 2 x 2)", problem.rows, problem.columns));
-  }
-  if (problem.rows > largest_extent || problem.columns > largest_extent || problem.cells() > most_cells) {
-    throw InvalidArgument(fmt::format("grid of {} x {} cells is beyond any memory", problem.rows, problem.columns));
-  }
+  problem.rows = problem.columns = default_extent;
+  options.grid.set(problem.rows, problem.columns);
+  require_extents("grid", "cells", problem.rows, problem.columns, {2, ""});
   if (problem.time_step == 0.0) problem.time_step = options.cfl * std::min(problem.dx(), problem.dy());
   return problem;
 }
@@ -214,8 +186,8 @@ std::optional<Iterations> given_iterations(const Options& options, const Problem
   };
   require(run, "app", "cavity");
   const JsonReader settings = run.object("settings"), params = run.object("params"), figures = run.object("figures");
-  require(settings, "pressure_preconditioner", name_of(options.numerics.preconditioner));
-  require(settings, "reductions", name_of(options.numerics.reductions));
+  require(settings, "pressure_preconditioner", word_of(preconditioner_names, options.numerics.preconditioner));
+  require(settings, "reductions", word_of(reduction_names, options.numerics.reductions));
   const double steps = params.number("steps");
   if (!(steps > 0.0)) params.fail("steps", fmt::format("is {} (expected a run of one step at least)", steps));
   if (params.number("correctors") != problem.correctors) {

@@ -3,12 +3,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/options.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
+
+// Words of options, in the order of their values.
+inline const std::vector<std::string> scheme_names{"euler", "crank-nicolson"};
+inline const std::vector<std::string> preconditioner_names{"none", "multigrid"};
+inline const std::vector<std::string> reduction_names{"separate", "merged"};
 
 /// Options as the user typed them.
 struct Options {
@@ -43,11 +50,6 @@ Problem make_problem(const Options& options);
 
 /// @param start_time of the run's first step @throws InvalidArgument for an end before it
 RunEnd make_end(const Options& options, const Problem& problem, double start_time);
-
-/// The words of these options.
-const char* name_of(TimeScheme scheme);
-const char* name_of(Preconditioner preconditioner);
-const char* name_of(Reductions reductions);
 
 /// Iterations of a step as `--iterations` or `--sample` say; nothing without these.
 /// @throws FileFormatError for a run with other solvers, or without steps

@@ -8,10 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "comm/measurement/bandwidth.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/timing.hpp"
 #include "core/typed_options.hpp"
@@ -64,10 +62,9 @@ std::vector<std::int64_t> input_shape(const std::filesystem::path& file, Element
     throw FileFormatError(file.string(), "descr",
                           fmt::format("is '{}' (expected complex numbers, or --real)", element));
   }
-  const auto shape = [&]<class Scalar>(Scalar) {
+  return with_element(type, [&]<class Scalar>(Scalar) {
     return (real ? read_npy_matrix_header<Scalar> : read_npy_matrix_header<std::complex<Scalar>>)(file).shape;
-  };
-  return type == ElementType::float64 ? shape(double()) : shape(float());
+  });
 }
 
 /// Checks what only makes sense together, and sets the problem's extents. @throws InvalidArgument, FileFormatError
@@ -81,13 +78,7 @@ void complete(Options& options) {
   }
   partition::find_algorithm(options.run.partition);
   const GridOptions& grid = options.grid;
-  if ((grid.rows == 0) != (grid.columns == 0)) {
-    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
-  }
-  if (grid.rows > 0) {
-    problem.rows = grid.rows;
-    problem.columns = grid.columns;
-  }
+  grid.set(problem.rows, problem.columns);
   const auto& files = options.run.input;
   if (files.size() > 1) throw InvalidArgument(fmt::format("--input names {} files (expected one)", files.size()));
   for (const std::filesystem::path& file : files) {
@@ -103,11 +94,7 @@ void complete(Options& options) {
     problem.rows = shape[0];
     problem.columns = shape[1];
   }
-  constexpr std::int64_t largest_extent = std::int64_t{1} << 31;
-  if (problem.rows > largest_extent || problem.columns > largest_extent || problem.points() > 9.0e15) {
-    throw InvalidArgument(
-        fmt::format("transform of {} x {} points is beyond any memory", problem.rows, problem.columns));
-  }
+  require_extents("transform", "points", problem.rows, problem.columns);
 }
 
 /// Fills whole rows of the matrix that is transformed, from a row on, with the host unit's threads: of the file of
@@ -159,8 +146,8 @@ class Run : public AppRun {
                           {"real", problem_.real ? 1.0 : 0.0},
                           {"transposed", problem_.transposed ? 1.0 : 0.0}});
     record.settings["direction"] = problem_.direction == Direction::inverse ? "inverse" : "forward";
-    record.settings["exchange"] = exchange_names[static_cast<std::size_t>(exchange_)];
-    record.settings["planner"] = planner_names[static_cast<std::size_t>(options_.fft.planner)];
+    record.settings["exchange"] = word_of(exchange_names, exchange_);
+    record.settings["planner"] = word_of(planner_names, options_.fft.planner);
     if (frame_.units().host) record.settings["host_fft"] = row_fft_library<HostExecution>(options_.fft);
     if (frame_.units().companion) record.settings["device_fft"] = row_fft_library<CompanionExecution>(options_.fft);
   }
@@ -172,20 +159,13 @@ class Run : public AppRun {
                        record.settings.at("exchange"));
   }
   std::string notes(const RunRecord& record) const override {
-    std::string lines;
-    for (const char* unit : {"host", "device"}) {
-      const auto library = record.settings.find(fmt::format("{}_fft", unit));
-      if (library == record.settings.end()) continue;
-      const std::string planner = library->second == "fftw" ? ", planner " + record.settings.at("planner") : "";
-      lines += fmt::format("{:<10} {}{}\n", unit, library->second, planner);
-    }
-    return lines;
+    return library_lines(record, "fft", {{"fftw", ", planner " + record.settings.at("planner")}});
   }
 
   void allocate(const Plan& plan) override {
-    const UnitSizes share = frame_.own_share(plan.distribution);
-    const std::int64_t row_numbers = problem_.columns * point_bytes / 8;
-    bandwidth_.emplace(frame_.comm(), frame_.co_execution(), share.host * row_numbers, share.companion * row_numbers);
+    std::vector<std::int64_t> bytes = plan.distribution;
+    for (std::int64_t& rows : bytes) rows *= problem_.columns * point_bytes;
+    bound_.emplace(frame_, bytes);
     const double start_s = now_s();
     transform_.emplace(group_, problem_, Shares{plan.distribution, plan.column_distribution}, exchange_, options_.fft);
     plan_s_ = frame_.max(now_s() - start_s);
@@ -195,7 +175,7 @@ class Run : public AppRun {
 
   void load() override {
     frame_.collectively([&] { transform_->load(input_); });
-    bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
+    bound_->measure();
   }
   UnitSeconds run() override {
     times_ = transform_->run();
@@ -210,19 +190,15 @@ class Run : public AppRun {
 
   /// Speed, beside that of two passes each of which reads and writes every point once, and the phases.
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
-    const double flops = transform_flops(problem_), time_s = measurement.median_s, bytes_per_s = median(bandwidths_);
-    const double bound_s = (input_bytes() + 3.0 * point_bytes * problem_.spectrum_points()) / bytes_per_s;
+    const double flops = transform_flops(problem_), time_s = measurement.median_s;
+    const double bytes = input_bytes() + 3.0 * point_bytes * problem_.spectrum_points();
+    const double bound_s = bytes / bound_->bytes_per_s();
     Outcome outcome;
-    outcome.figures = {{"plan_time_s", plan_s_},
-                       {"flops_per_s", flops / time_s},
-                       {"bound_bytes_per_s", bytes_per_s},
-                       {"bound_flops_per_s", flops / bound_s},
-                       {"share_of_bound", bound_s / time_s}};
-    outcome.below = fmt::format(
-        "set-up     {} for plans and memory\n"
-        "speed      {:.2f} GFLOP/s, {:.0f} % of the {} bound of {:.2f} GFLOP/s ({:.1f} GB/s)\n",
-        format_seconds(plan_s_), flops / time_s / 1e9, 100.0 * bound_s / time_s,
-        frame_.bound_name(bandwidth_->array_bytes()), flops / bound_s / 1e9, bytes_per_s / 1e9);
+    outcome.figures = {
+        {"plan_time_s", plan_s_}, {"flops_per_s", flops / time_s}, {"bound_flops_per_s", flops / bound_s}};
+    outcome.below = fmt::format("set-up     {} for plans and memory\n", format_seconds(plan_s_));
+    outcome.below += bound_->sum_up(outcome, bound_s / time_s, fmt::format("{:.2f} GFLOP/s", flops / time_s / 1e9),
+                                    fmt::format(" of {:.2f} GFLOP/s", flops / bound_s / 1e9));
     const std::vector<double> measured_s = phase_s_.values();
     const auto& phases = plan.by_model.front().phases;
     for (std::size_t i = 0; i < phases.size(); ++i) {
@@ -250,17 +226,16 @@ class Run : public AppRun {
   const Problem& problem_;
   Exchange exchange_;
   UnitGroup group_;
-  std::optional<GroupBandwidth> bandwidth_;  ///< of arrays as large as a unit's share of the matrix
+  std::optional<MemoryBound> bound_;  ///< of arrays as large as a unit's share of the matrix
   typename Transform<Scalar>::Source input_;
   std::optional<Transform<Scalar>> transform_;
   std::optional<SpectrumCheck<Scalar>> spectrum_check_;
   double plan_s_ = 0.0;   ///< seconds of planning and allocating the transform
   TransformTimes times_;  ///< of the last repetition
-  std::vector<double> bandwidths_;
   Medians phase_s_;
 };
 
-class Fft2d : public MiniApp {
+class Fft2d : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"fft2d",
@@ -268,13 +243,9 @@ class Fft2d : public MiniApp {
             "transform",
             {.seed = true, .type = true, .platform = true, .input = true, .output = true}};
   }
-  RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { fft2d::add_options(parsers, options_); }
   void prepare() override { complete(options_); }
-  std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
-    return std::make_unique<Run<float>>(frame, options_);
-  }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return make_run<Run>(frame, options_); }
   std::shared_ptr<MeasurableKernel> kernel() const override {
     const Problem& problem = options_.problem;
     return row_kernel(problem.columns, problem.real, options_.run.element, options_.fft);
@@ -285,9 +256,6 @@ class Fft2d : public MiniApp {
                        element_name(options_.run.element));
   }
   Plan plan(Resources& on, std::int64_t /*times*/) const override { return make_plan(on, options_); }
-
- private:
-  Options options_;
 };
 
 }  // namespace

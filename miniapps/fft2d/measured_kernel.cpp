@@ -105,7 +105,7 @@ class MeasuredKernel : public MeasurableKernel {
       : columns_(columns), real_(real), element_(element), choice_(choice) {}
 
   KernelFacts facts() const override {
-    const std::int64_t scalar_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
+    const std::int64_t scalar_bytes = element_bytes(element_);
     const std::int64_t row_bytes = columns_ * scalar_bytes * (real_ ? 1 : 2);
     const std::int64_t stored = stored_points(columns_, real_), stored_bytes = 2 * stored * scalar_bytes;
     KernelFacts facts;
@@ -125,24 +125,19 @@ class MeasuredKernel : public MeasurableKernel {
     // Columns are padded by less than two cache lines; the ring lies in whole huge pages.
     facts.memory_bytes_fixed =
         2.0 * static_cast<double>(stored) * 128.0 + static_cast<double>(ring_bytes + 4 * huge_page_bytes);
-    // From what a core's cache holds to far more than any cache.
-    constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
-    facts.smallest = 16;
-    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+    facts.set_sizes_up_to(512.0 * 1024.0 * 1024.0);
     return facts;
   }
 
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
     // Numbers stay as large as they are from pass to pass.
     const RowTransformation row{columns_, Direction::forward, 1.0 / std::sqrt(static_cast<double>(columns_))};
-    const auto of = [&]<class Element>(Element) -> std::unique_ptr<KernelRun> {
-      if (kind == ProcessingUnit::Kind::host) {
-        return std::make_unique<RowsRun<HostExecution, Element>>(kind, row, units, choice_);
-      }
-      return std::make_unique<RowsRun<CompanionExecution, Element>>(kind, row, units, choice_);
-    };
-    if (element_ == ElementType::float64) return real_ ? of(double()) : of(Kokkos::complex<double>());
-    return real_ ? of(float()) : of(Kokkos::complex<float>());
+    return with_element(element_, [&]<class Scalar>(Scalar) {
+      return with_space(kind, [&]<class Execution>(const Execution&) -> std::unique_ptr<KernelRun> {
+        if (real_) return std::make_unique<RowsRun<Execution, Scalar>>(kind, row, units, choice_);
+        return std::make_unique<RowsRun<Execution, Kokkos::complex<Scalar>>>(kind, row, units, choice_);
+      });
+    });
   }
 
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {

@@ -6,7 +6,6 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/table.hpp"
-#include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 
 namespace steelyard::fft2d {
@@ -179,7 +178,7 @@ Plan make_plan(Resources& on, const Options& options) {
   });
   const Exchange exchange = exchange_of(options, on);
   const int batches = batches_of(exchange);
-  const std::int64_t point_bytes = options.run.element == ElementType::float64 ? 16 : 8;
+  const std::int64_t point_bytes = 2 * element_bytes(options.run.element);
   const auto bytes = static_cast<double>(point_bytes);
   const SpeedModels row_models = on.speed_models(
       *row_kernel(problem.columns, problem.real, options.run.element, options.fft), problem.rows, on.partition());
@@ -200,20 +199,17 @@ Plan make_plan(Resources& on, const Options& options) {
   // Sizes of the messages of a transform that is split evenly.
   const double matrix = bytes * problem.spectrum_points(), ranks = on.ranks(), block = matrix / (ranks * ranks);
   const std::optional<Channels> channels = on.channels({block / (2.0 * batches), block, matrix / ranks});
-  std::vector<models::PatternCosts> exchanges{{"no messages", {0.0, 0.0}}};
-  on.on_all_ranks([&] {
-    if (!channels) return;
-    const models::MessagePattern patterns[] = {exchange_pattern(passes.rows, on.ranks(), bytes),
-                                               exchange_pattern(passes.columns, on.ranks(), bytes)};
-    exchanges = models::pattern_costs(patterns, channels->platform, channels->placement);
-  });
+  const auto patterns = [&] {
+    return std::vector{exchange_pattern(passes.rows, on.ranks(), bytes),
+                       exchange_pattern(passes.columns, on.ranks(), bytes)};
+  };
   const PassCost rows = pass_cost(on, passes.rows, row_shares.predicted_s, channels);
   const PassCost columns = pass_cost(on, passes.columns, column_shares.predicted_s, channels);
   const double unpack_s = unpack_seconds(on, passes, bytes, problem.columns * point_bytes);
   const double start_s = on.start_s();
 
   Plan plan;
-  for (const auto& [model, exchange_s] : exchanges) {
+  for (const auto& [model, exchange_s] : on.message_costs(channels, 2, patterns)) {
     const double first_s = rows.exposed_s(exchange_s[0], batches);
     const double second_s = columns.exposed_s(exchange_s[1], batches) + unpack_s;
     const double rows_s = start_s + rows.kernels_s, columns_s = start_s + columns.kernels_s;

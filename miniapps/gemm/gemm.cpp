@@ -282,7 +282,7 @@ void take_extents(Options& options) {
   }
 }
 
-class Gemm : public MiniApp {
+class Gemm : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"gemm",
@@ -291,7 +291,6 @@ class Gemm : public MiniApp {
             {.seed = true, .type = true, .input = true, .output = true},
             /*grows=*/true};
   }
-  RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override {
     CLI::App& parser = parsers.model();
     const auto set_all = [this](const std::int64_t& n) {
@@ -329,10 +328,7 @@ class Gemm : public MiniApp {
     problem.k = options_.k.value.value_or(default_extent);
     partition::find_algorithm(options_.run.partition);
   }
-  std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
-    return std::make_unique<Run<float>>(frame, options_);
-  }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return make_run<Run>(frame, options_); }
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, options_.device_memory_bytes);
   }
@@ -349,9 +345,6 @@ class Gemm : public MiniApp {
     plan.headings = {"block rows", ""};
     return plan;
   }
-
- private:
-  Options options_;
 };
 
 }  // namespace

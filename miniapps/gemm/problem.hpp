@@ -42,10 +42,6 @@ enum class MatrixName : std::uint64_t { a = 1, b = 2, c = 3 };
 template <class Scalar>
 using MatrixSource = std::function<void(MatrixName name, const Tile& tile, std::span<Scalar> elements)>;
 
-inline double element_bytes(ElementType element) {
-  return element == ElementType::float64 ? sizeof(double) : sizeof(float);
-}
-
 /// 64 bits that look random, a function of the argument alone. Source: G. Steele, D. Lea, C. Flood, Fast splittable
 /// pseudorandom number generators, 2014 (SplitMix).
 KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mixed_bits(std::uint64_t bits) {

@@ -58,8 +58,7 @@ inline void require_device_memory(double device_memory_bytes, double least_bytes
 
 /// @return rows and columns of a matrix file @throws FileFormatError, also for elements of another type
 inline auto read_input_shape(const std::filesystem::path& path, ElementType element) {
-  const bool is_double = element == ElementType::float64;
-  return (is_double ? read_npy_matrix_header<double>(path) : read_npy_matrix_header<float>(path)).shape;
+  return with_element(element, [&]<class Scalar>(Scalar) { return read_npy_matrix_header<Scalar>(path).shape; });
 }
 
 /// @return random matrices of `--seed` or, where there are any, the files of `--input`; zeros for C where they are two.
@@ -123,11 +122,9 @@ class RandomProduct : public KernelRun {
   std::int64_t depth() const { return problem_.depth > 0 ? problem_.depth : problem_.k; }
   void fill(MatrixName name, const HostArray<Scalar>& array, std::int64_t columns) const {
     const std::span<Scalar> elements = array.elements(0, array.row_count());
-    if (kind_ == ProcessingUnit::Kind::host) {
-      fill_random<HostExecution>(RandomMatrix(1, name), 0, 0, columns, elements);
-    } else {
-      fill_random<CompanionExecution>(RandomMatrix(1, name), 0, 0, columns, elements);
-    }
+    with_space(kind_, [&]<class Execution>(const Execution&) {
+      fill_random<Execution>(RandomMatrix(1, name), 0, 0, columns, elements);
+    });
   }
 
   ProcessingUnit::Kind kind_;
@@ -137,54 +134,76 @@ class RandomProduct : public KernelRun {
   std::int64_t panel_ = 0;
 };
 
-inline std::unique_ptr<KernelRun> make_random_product(ProcessingUnit::Kind kind, ElementType element,
-                                                      const PanelProblem& problem, double device_memory_bytes) {
-  if (element == ElementType::float64) {
-    return std::make_unique<RandomProduct<double>>(kind, problem, device_memory_bytes);
-  }
-  return std::make_unique<RandomProduct<float>>(kind, problem, device_memory_bytes);
-}
+/// A kernel that multiplies random matrices, gemm's or summa's.
+class ProductKernel : public MeasurableKernel {
+ public:
+  /// @param device_memory_bytes cap of a companion's memory, infinity for none
+  ProductKernel(ElementType element, double device_memory_bytes)
+      : element_(element), device_memory_bytes_(device_memory_bytes) {}
 
-/// alpha A B + beta C of these matrices, computed in long double.
-inline std::vector<double> random_product(ElementType type, std::int64_t rows, std::int64_t columns, std::int64_t depth,
-                                          double alpha, double beta) {
-  const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
-    const double value = RandomMatrix(1, name).element(i, j);
-    return static_cast<long double>(type == ElementType::float64 ? value : static_cast<float>(value));
-  };
-  std::vector<double> c;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) {
-      long double sum = 0.0L;
-      for (std::int64_t l = 0; l < depth; ++l) sum += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
-      const long double before = beta == 0.0 ? 0.0L : beta * element(MatrixName::c, i, j);
-      c.push_back(static_cast<double>(alpha * sum + before));
-    }
+  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
+    return with_element(element_, [&]<class Scalar>(Scalar) -> std::unique_ptr<KernelRun> {
+      return std::make_unique<RandomProduct<Scalar>>(kind, product(units), device_memory_bytes_);
+    });
   }
-  return c;
-}
+  /// Computed in long double.
+  std::vector<double> reference(std::int64_t units) const override {
+    const PanelProblem of = product(units);
+    const std::int64_t depth = of.depth > 0 ? of.depth : of.k;
+    const double alpha = of.depth > 0 ? static_cast<double>(of.k / of.depth) : of.alpha;
+    const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
+      const double value = RandomMatrix(1, name).element(i, j);
+      return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
+    };
+    std::vector<double> c;
+    for (std::int64_t i = 0; i < of.rows; ++i) {
+      for (std::int64_t j = 0; j < of.columns; ++j) {
+        long double sum = 0.0L;
+        for (std::int64_t l = 0; l < depth; ++l) sum += element(MatrixName::a, i, l) * element(MatrixName::b, l, j);
+        const long double before = of.beta == 0.0 ? 0.0L : of.beta * element(MatrixName::c, i, j);
+        c.push_back(static_cast<double>(alpha * sum + before));
+      }
+    }
+    return c;
+  }
+
+ protected:
+  /// The product of so many computation units.
+  virtual PanelProblem product(std::int64_t units) const = 0;
+  KernelFacts facts_of(const std::string& app, const std::string& computation_unit) const {
+    KernelFacts facts;
+    facts.app = app;
+    facts.kernel = "gemm";
+    facts.element = element_name(element_);
+    facts.computation_unit = computation_unit;
+    facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
+    facts.device_memory_bytes = device_memory_bytes_;
+    return facts;
+  }
+  ElementType element_type() const { return element_; }
+
+ private:
+  ElementType element_;
+  double device_memory_bytes_;
+};
 
 /// gemm's measured kernel: the multiplication on one unit's block rows, with all copies to and from a companion's
 /// memory (000, section 4.1.1): a computation unit is a block row of A and C, 2 x block x n x k flops.
-class MeasuredKernel : public MeasurableKernel {
+class MeasuredKernel : public ProductKernel {
  public:
   /// @param device_memory_bytes cap of a companion's memory, infinity for none
   MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
-      : problem_(problem), element_(element), device_memory_bytes_(device_memory_bytes) {
+      : ProductKernel(element, device_memory_bytes), problem_(problem) {
     // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
     problem_.alpha = problem.alpha == 0.0 ? 0.0 : 1.0;
     problem_.beta = problem.reads_c() ? 1.0 : 0.0;
   }
 
   KernelFacts facts() const override {
-    const double bytes = element_bytes(element_);
+    const double bytes = element_bytes(element_type());
     const double n = static_cast<double>(problem_.n), k = static_cast<double>(problem_.k);
     const double rows = static_cast<double>(problem_.block);
-    KernelFacts facts;
-    facts.app = "gemm";
-    facts.kernel = "gemm";
-    facts.element = element_name(element_);
-    facts.computation_unit = "one block row of C = alpha A B + beta C";
+    KernelFacts facts = facts_of("gemm", "one block row of C = alpha A B + beta C");
     facts.parameters = {{"n", n}, {"k", k}, {"block", rows}, {"reads_c", problem_.reads_c() ? 1.0 : 0.0}};
     facts.flops_per_unit = 2.0 * rows * n * k;
     facts.bytes_per_unit = bytes * rows * (k + n * (problem_.reads_c() ? 2.0 : 1.0));
@@ -193,16 +212,9 @@ class MeasuredKernel : public MeasurableKernel {
     const auto k_padded = static_cast<double>(padded_extent(problem_.k));
     facts.memory_bytes_per_unit = bytes * rows * (k_padded + n_padded);
     facts.memory_bytes_fixed = bytes * k_padded * n_padded;
-    facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
-    facts.device_memory_bytes = device_memory_bytes_;
     // Up to twice as many rows as a square problem has.
-    facts.smallest = 1;
     facts.largest = std::max<std::int64_t>(64, 2 * std::max(problem_.n, problem_.k) / problem_.block);
     return facts;
-  }
-  std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
-    const PanelProblem slice{units * problem_.block, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
-    return make_random_product(kind, element_, slice, device_memory_bytes_);
   }
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {
     constexpr double all = std::numeric_limits<double>::infinity();
@@ -228,14 +240,13 @@ class MeasuredKernel : public MeasurableKernel {
     }
     return cases;
   }
-  std::vector<double> reference(std::int64_t units) const override {
-    return random_product(element_, units * problem_.block, problem_.n, problem_.k, problem_.alpha, problem_.beta);
-  }
 
  private:
+  PanelProblem product(std::int64_t units) const override {
+    return {units * problem_.block, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
+  }
+
   Problem problem_;
-  ElementType element_;
-  double device_memory_bytes_;
 };
 
 /// Keeps the BLAS of each unit, and the cap of a companion's memory where there is one.

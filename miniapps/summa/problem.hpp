@@ -53,8 +53,5 @@ enum class Communication {
 };
 
 inline const std::vector<std::string> communication_names{"paper", "bcast", "pipelined"};
-inline const std::string& communication_name(Communication communication) {
-  return communication_names[static_cast<std::size_t>(communication)];
-}
 
 }  // namespace steelyard::summa

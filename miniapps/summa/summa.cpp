@@ -35,42 +35,31 @@ struct Options {
   bool avoid_communication = false;
   double device_memory_bytes = std::numeric_limits<double>::infinity();
 
-  double element_bytes() const { return gemm::element_bytes(run.element); }
+  double element_bytes() const { return steelyard::element_bytes(run.element); }
 };
 
 /// The update of an iteration by itself, of a nearly square rectangle of blocks of C; a block larger than the matrix is
 /// the matrix. Source: 000, section 3.3, figure 3.4 (b).
-class MeasuredKernel : public MeasurableKernel {
+class MeasuredKernel : public gemm::ProductKernel {
  public:
   /// A companion with a memory of its own copies C there once, and back once in this number of iterations.
   static constexpr std::int64_t iterations = 64;
 
-  explicit MeasuredKernel(const Options& options) : options_(options) {}
+  explicit MeasuredKernel(const Options& options)
+      : ProductKernel(options.run.element, options.device_memory_bytes), problem_(options.problem) {}
 
   KernelFacts facts() const override {
-    const auto side = static_cast<double>(options_.problem.depth(0));
-    KernelFacts facts;
-    facts.app = "summa";
-    facts.kernel = "gemm";
-    facts.element = element_name(options_.run.element);
-    facts.computation_unit = "one block of C += A B, by a block of A and one of B";
-    facts.parameters = {{"block", static_cast<double>(options_.problem.block)}};
+    const auto side = static_cast<double>(problem_.depth(0));
+    KernelFacts facts = facts_of("summa", "one block of C += A B, by a block of A and one of B");
+    facts.parameters = {{"block", static_cast<double>(problem_.block)}};
     facts.flops_per_unit = 2.0 * side * side * side;
     // C in a memory of its own; in the host's also A and B.
-    facts.memory_bytes_per_unit = options_.element_bytes() * side * side;
+    facts.memory_bytes_per_unit = element_bytes(element_type()) * side * side;
     facts.bytes_per_unit = 2.0 * facts.memory_bytes_per_unit;
-    facts.runs_out_of_core = gemm::has_device_memory(options_.device_memory_bytes);
-    facts.device_memory_bytes = options_.device_memory_bytes;
     // Up to twice as many rows and columns as the whole matrix has.
-    const std::int64_t most = std::max<std::int64_t>(4, 2 * options_.problem.blocks());
+    const std::int64_t most = std::max<std::int64_t>(4, 2 * problem_.blocks());
     facts.largest = most * most;
     return facts;
-  }
-  std::unique_ptr<KernelRun> allocate(Kind kind, std::int64_t units) const override {
-    const partition::Extents c = extents(units);
-    const std::int64_t depth = options_.problem.depth(0);
-    return gemm::make_random_product(kind, options_.run.element, {c.rows, c.columns, iterations * depth, depth},
-                                     options_.device_memory_bytes);
   }
   std::vector<ConformanceCase> conformance_cases(Kind kind) const override {
     std::vector<ConformanceCase> cases;
@@ -95,21 +84,19 @@ class MeasuredKernel : public MeasurableKernel {
     }
     return cases;
   }
-  std::vector<double> reference(std::int64_t units) const override {
-    const partition::Extents c = extents(units);
-    return gemm::random_product(options_.run.element, c.rows, c.columns, options_.problem.depth(0), iterations, 1.0);
-  }
 
  private:
-  /// Rows and columns of a nearly square C with the area of `blocks` blocks.
-  partition::Extents extents(std::int64_t blocks) const {
-    if (blocks == 0) return {};
-    const auto side = static_cast<double>(options_.problem.depth(0)), area = static_cast<double>(blocks) * side * side;
+  /// Of a nearly square C with the area of so many blocks.
+  gemm::PanelProblem product(std::int64_t blocks) const override {
+    const std::int64_t depth = problem_.depth(0);
+    const auto side = static_cast<double>(depth), area = static_cast<double>(blocks) * side * side;
     const std::int64_t rows = std::llround(std::sqrt(area));
-    return {rows, std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows)))};
+    const std::int64_t columns =
+        rows > 0 ? std::max<std::int64_t>(1, std::llround(area / static_cast<double>(rows))) : 0;
+    return {rows, columns, iterations * depth, depth};
   }
 
-  Options options_;
+  Problem problem_;
 };
 
 /// Plans rectangles whose areas the units' models ask for, and the seconds of their updates and messages.
@@ -159,24 +146,21 @@ Plan make_plan(Resources& on, const Options& options, Assignment& assignment) {
   plan.time_s = plan.by_model.front().total_s;
   plan.models = {{"", models.files()}};
   for (const Rectangle& r : assignment.rectangles) plan.rectangles.push_back({r.row, r.column, r.rows, r.columns});
-  plan.headings = {"blocks", "/iteration", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-  Table table({"process", "node", "unit", "row", "column", "rows", "columns", "time"});
+  plan.headings = {"blocks", "/iteration", rectangle_columns(assignment.parts)};
+  std::vector<TableRow> details;
   for (std::size_t i = 0; i < assignment.parts.size(); ++i) {
     const Slot& slot = on.slots()[i];
     const Rectangle& part = assignment.parts[i];
     plan.distribution.push_back(part.area());
     // The last iteration may be less deep than the others; seconds are the mean over all.
     plan.unit_s.push_back(n / (iterations * static_cast<double>(problem.depth(0))) * assignment.unit_s[i]);
-    std::vector<std::string> cells{std::to_string(slot.rank), on.node_name(slot.rank),
-                                   slot.kind == Kind::host ? "host" : "device"};
-    for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-      cells.push_back(part.empty() ? "-" : std::to_string(number));
-      plan.headings.columns[cells.size() - 4].cells.push_back(cells.back());
-    }
-    cells.push_back(on.has_seconds() && !part.empty() ? format_seconds(assignment.unit_s[i]) : "-");
-    table.add_row(std::move(cells));
+    TableRow& row = details.emplace_back(TableRow{{"process", std::to_string(slot.rank)},
+                                                  {"node", on.node_name(slot.rank)},
+                                                  {"unit", slot.kind == Kind::host ? "host" : "device"}});
+    for (const auto& [heading, cells] : plan.headings.columns) row.emplace_back(heading, cells[i]);
+    row.emplace_back("time", on.has_seconds() && !part.empty() ? format_seconds(assignment.unit_s[i]) : "-");
   }
-  plan.details = table.text();
+  plan.details = table_text(details);
   return plan;
 }
 
@@ -199,12 +183,13 @@ class Run : public AppRun {
     record.params.insert({{"n", real(problem_.n)}, {"block", real(problem_.block)}});
     record.params.insert({{"blocks", real(problem_.blocks())}, {"barrier", options_.run.barrier ? 1.0 : 0.0}});
     gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
-    record.settings["communication"] = communication_name(options_.communication);
+    record.settings["communication"] = word_of(communication_names, options_.communication);
   }
   std::string title(const RunRecord& record) const override {
     return fmt::format("summa n = {}, {}, {} x {} blocks of {}, communication {}{}", problem_.n,
                        record.settings.at("element"), problem_.blocks(), problem_.blocks(), problem_.block,
-                       communication_name(options_.communication), options_.run.barrier ? " after barriers" : "");
+                       word_of(communication_names, options_.communication),
+                       options_.run.barrier ? " after barriers" : "");
   }
   std::string notes(const RunRecord& record) const override { return library_lines(record, "blas"); }
 
@@ -302,14 +287,13 @@ class Run : public AppRun {
   Medians communication_s_;  ///< of all iterations (001, section 5.4), and waiting
 };
 
-class Summa : public MiniApp {
+class Summa : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"summa",    "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
             "multiply", {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
             false,      {"even", "column"}};
   }
-  RunOptions& run_options() override { return options_.run; }
 
   void add_options(const AppOptions& parsers) override {
     CLI::App &model = parsers.model(), &plan = parsers.plan(), &run = parsers.run();
@@ -363,23 +347,17 @@ class Summa : public MiniApp {
     require_partition(options_.run.partition, options_.avoid_communication);
   }
 
-  std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
-    return std::make_unique<Run<float>>(frame, options_);
-  }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return make_run<Run>(frame, options_); }
   std::shared_ptr<MeasurableKernel> kernel() const override { return std::make_shared<MeasuredKernel>(options_); }
   std::string problem() const override {
     return fmt::format("summa, {0} x {0} {1} in blocks of {2} x {2}: {3} iterations, communication {4}",
                        options_.problem.n, element_name(options_.run.element), options_.problem.block,
-                       options_.problem.blocks(), communication_name(options_.communication));
+                       options_.problem.blocks(), word_of(communication_names, options_.communication));
   }
   Plan plan(Resources& on, std::int64_t /*times*/) const override {
     Assignment assignment;
     return make_plan(on, options_, assignment);
   }
-
- private:
-  Options options_;
 };
 
 }  // namespace

@@ -124,8 +124,7 @@ class MeasuredKernel : public MeasurableKernel {
       : problem_(problem), element_(element), time_tile_(time_tile) {}
 
   KernelFacts facts() const override {
-    const double element_bytes = element_ == ElementType::float64 ? sizeof(double) : sizeof(float);
-    const double row_bytes = element_bytes * static_cast<double>(problem_.columns);
+    const double row_bytes = element_bytes(element_) * static_cast<double>(problem_.columns);
     KernelFacts facts;
     facts.app = "wave2d";
     facts.kernel = "leap_frog";
@@ -139,7 +138,7 @@ class MeasuredKernel : public MeasurableKernel {
     const double levels = levels_held(time_tile_);
     const double flops_per_point = problem_.order == 2 ? 7.0 : 12.0;
     facts.flops_per_unit = flops_per_point * time_tile_ * static_cast<double>(problem_.columns);
-    facts.bytes_per_unit = bytes_per_point(element_bytes, time_tile_) * static_cast<double>(problem_.columns);
+    facts.bytes_per_unit = bytes_per_point(element_bytes(element_), time_tile_) * static_cast<double>(problem_.columns);
     // Levels with halos and up to a page and a half of distance, in huge pages; rows are padded to cache lines. Buffers
     // hold the messages of two neighbours.
     constexpr double padding_bytes = 128.0;
@@ -150,21 +149,16 @@ class MeasuredKernel : public MeasurableKernel {
     facts.memory_bytes_per_unit = levels * (row_bytes + padding_bytes);
     facts.memory_bytes_fixed = halo_rows * facts.memory_bytes_per_unit + levels * distance_bytes +
                                buffer_rows * row_bytes + 2.0 * static_cast<double>(huge_page_bytes);
-    // From rows that fit into a core's cache to far more than any cache holds.
-    constexpr double largest_bytes = 512.0 * 1024.0 * 1024.0;
-    facts.smallest = 16;
-    facts.largest = std::max<std::int64_t>(64, static_cast<std::int64_t>(largest_bytes / facts.memory_bytes_per_unit));
+    facts.set_sizes_up_to(512.0 * 1024.0 * 1024.0);
     return facts;
   }
 
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
-    const auto of = [&]<class Scalar>(Scalar) -> std::unique_ptr<KernelRun> {
-      if (kind == ProcessingUnit::Kind::host) {
-        return std::make_unique<MiddleSlice<HostExecution, Scalar>>(problem_, time_tile_, units);
-      }
-      return std::make_unique<MiddleSlice<CompanionExecution, Scalar>>(problem_, time_tile_, units);
-    };
-    return element_ == ElementType::float64 ? of(double()) : of(float());
+    return with_element(element_, [&]<class Scalar>(Scalar) {
+      return with_space(kind, [&]<class Execution>(const Execution&) -> std::unique_ptr<KernelRun> {
+        return std::make_unique<MiddleSlice<Execution, Scalar>>(problem_, time_tile_, units);
+      });
+    });
   }
 
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override {

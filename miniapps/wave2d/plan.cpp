@@ -11,7 +11,6 @@
 #include "core/base/table.hpp"
 #include "core/sweep/time_tiles.hpp"
 #include "core/timing.hpp"
-#include "models/communication/cost_models.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/distribution.hpp"
 #include "partition/rectangles/column.hpp"
@@ -233,7 +232,7 @@ class Planner {
   std::shared_ptr<MeasurableKernel> kernel(int time_tile) const {
     return pass_kernel(problem_, options_.run.element, time_tile);
   }
-  double element_bytes() const { return options_.run.element == ElementType::float64 ? sizeof(double) : sizeof(float); }
+  double element_bytes() const { return steelyard::element_bytes(options_.run.element); }
 
   /// Steps per pass that are considered: 1, 2, 4, … as long as halos stay a small part of a unit's rows and a run has
   /// several passes, for the last one may be shorter.
@@ -272,14 +271,10 @@ class Planner {
 
   /// The exchange of a pass by each model of communication; one of no messages where channels are unknown.
   std::vector<models::PatternCosts> exchange_costs(const std::vector<Rectangle>& rectangles, int steps) const {
-    std::vector<models::PatternCosts> costs{{"no messages", {0.0}}};
-    if (!channels_) return costs;
-    on_.on_all_ranks([&] {
-      const models::MessagePattern pattern =
-          exchange_pattern(halo_messages(problem_, rectangles, steps), slot_ranks_, on_.ranks(), element_bytes());
-      costs = models::pattern_costs(std::span(&pattern, 1), channels_->platform, channels_->placement);
+    return on_.message_costs(channels_, 1, [&] {
+      const std::vector<HaloMessage> messages = halo_messages(problem_, rectangles, steps);
+      return std::vector{exchange_pattern(messages, slot_ranks_, on_.ranks(), element_bytes())};
     });
-    return costs;
   }
 
   int fastest_time_tile(Plan& plan) const {
@@ -319,14 +314,8 @@ class Planner {
     plan.headings = {"rows", "/step"};
     for (const double pass_s : assignment.pass_s) plan.unit_s.push_back(pass_s / time_tile);
     if (assignment.in_slices(problem_)) return;
-    plan.headings = {"points", "/step", {{"row", {}}, {"column", {}}, {"rows", {}}, {"columns", {}}}};
-    for (const Rectangle& part : assignment.rectangles) {
-      plan.rectangles.push_back({part.row, part.column, part.rows, part.columns});
-      std::size_t column = 0;
-      for (const std::int64_t number : {part.row, part.column, part.rows, part.columns}) {
-        plan.headings.columns[column++].cells.push_back(part.empty() ? "-" : fmt::format("{}", number));
-      }
-    }
+    plan.headings = {"points", "/step", rectangle_columns(assignment.rectangles)};
+    for (const Rectangle& r : assignment.rectangles) plan.rectangles.push_back({r.row, r.column, r.rows, r.columns});
   }
 
   /// A unit's pass by its speed model, split as the model's points say; without parts all of it is interior.

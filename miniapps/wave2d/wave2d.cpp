@@ -9,10 +9,8 @@
 #include <optional>
 
 #include "comm/collective.hpp"
-#include "comm/measurement/bandwidth.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
-#include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "core/typed_options.hpp"
@@ -80,21 +78,15 @@ void add_options(const AppOptions& parsers, Options& options) {
 void take_extents(Options& options) {
   Problem& problem = options.problem;
   const GridOptions& grid = options.grid;
-  if ((grid.rows == 0) != (grid.columns == 0)) {
-    throw InvalidArgument("--rows and --columns go together (or --size N for both)");
-  }
-  if (grid.rows != 0) {
-    problem.rows = grid.rows;
-    problem.columns = grid.columns;
-  }
+  grid.set(problem.rows, problem.columns);
   const auto& files = options.run.input;
   if (files.size() > 2) {
     throw InvalidArgument(fmt::format(
         "--input names {} files (expected the current field, or the previous and the current one)", files.size()));
   }
   for (const auto& file : files) {
-    const bool is_double = options.run.element == ElementType::float64;
-    const auto shape = (is_double ? read_npy_matrix_header<double> : read_npy_matrix_header<float>)(file).shape;
+    const auto shape = with_element(options.run.element,
+                                    [&]<class Scalar>(Scalar) { return read_npy_matrix_header<Scalar>(file).shape; });
     if (&file == &files.front() && grid.rows == 0) {
       problem.rows = shape[0];
       problem.columns = shape[1];
@@ -105,13 +97,7 @@ void take_extents(Options& options) {
           fmt::format("is {} x {} (expected {} x {})", shape[0], shape[1], problem.rows, problem.columns));
     }
   }
-  if (problem.rows < smallest_extent || problem.columns < smallest_extent) {
-    throw InvalidArgument(fmt::format("grid of {} x {} points (expected at least {} x {}: one point inside the halo)",
-                                      problem.rows, problem.columns, smallest_extent, smallest_extent));
-  }
-  if (problem.rows > std::int64_t{1} << 31 || problem.columns > std::int64_t{1} << 31 || problem.points() > 9.0e15) {
-    throw InvalidArgument(fmt::format("grid of {} x {} points is beyond any memory", problem.rows, problem.columns));
-  }
+  require_extents("grid", "points", problem.rows, problem.columns, {smallest_extent, ": one point inside the halo"});
 }
 
 /// Checks the options that depend on each other; `--partition dynamic` sets `balancing` as `--balance dynamic` does.
@@ -169,8 +155,8 @@ class Run : public AppRun {
                           {"courant", problem_.courant},
                           {"order", problem_.order},
                           {"barrier", options_.run.barrier ? 1.0 : 0.0}});
-    record.settings["balance"] = balancing_names[static_cast<std::size_t>(options_.balancing)];
-    record.settings["boundary"] = boundary_names[static_cast<std::size_t>(problem_.boundary)];
+    record.settings["balance"] = word_of(balancing_names, options_.balancing);
+    record.settings["boundary"] = word_of(boundary_names, problem_.boundary);
     if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
@@ -203,11 +189,10 @@ class Run : public AppRun {
     }
     std::vector<std::int64_t> bytes;
     for (const Rectangle& part : rectangles_) bytes.push_back(part.area() * static_cast<std::int64_t>(sizeof(Scalar)));
-    const UnitSizes level_bytes = frame_.own_share(bytes);
     frame_.collectively([&] {
       simulation_.emplace(frame_, problem_, rectangles_, time_tile_, options_.overlap);
-      // Doubles as many as a level of the field takes.
-      bandwidth_.emplace(frame_.comm(), frame_.co_execution(), level_bytes.host / 8, level_bytes.companion / 8);
+      // Arrays as large as a level of the field.
+      bound_.emplace(frame_, bytes);
     });
   }
 
@@ -215,14 +200,13 @@ class Run : public AppRun {
     const bool balances = options_.balancing == Balancing::dynamic;
     if (balances) simulation_->redistribute(rectangles_);
     load_initial();
-    bandwidths_.push_back(bandwidth_->measure_bytes_per_s());
+    const double bytes_per_s = bound_->measure();
     if (!balances) return;
     partition::LoadBalancerOptions options;
     options.window = 3;
     // Both levels are copied out of one unit's memory and into another's, and all memory is allocated anew.
     constexpr double copies_of_a_move = 6.0;
-    options.redistribution_s =
-        copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bandwidths_.back(), 1.0);
+    options.redistribution_s = copies_of_a_move * sizeof(Scalar) * problem_.points() / std::max(bytes_per_s, 1.0);
     balancer_.emplace(frame_.balancer(even_rows(), std::move(options)));
     redistribution_s_ = 0.0;
   }
@@ -325,20 +309,16 @@ class Run : public AppRun {
   /// Points per second, beside those that the bandwidth of the memory allows.
   void describe_speed(Outcome& outcome, double time_s) const {
     const double steps = static_cast<double>(options_.run.steps);
-    const double bound_bytes_per_s = median(bandwidths_), points_per_s = problem_.points() * steps / time_s;
-    const double bound = bound_bytes_per_s / bytes_per_point(sizeof(Scalar), 1);
+    const double points_per_s = problem_.points() * steps / time_s;
+    const double bound = bound_->bytes_per_s() / bytes_per_point(sizeof(Scalar), 1);
     outcome.figures["points_per_s"] = points_per_s;
-    outcome.figures["bound_bytes_per_s"] = bound_bytes_per_s;
     outcome.figures["bound_points_per_s"] = bound;
-    outcome.figures["share_of_bound"] = points_per_s / bound;
     if (balancer_) {
       outcome.below =
           fmt::format("rebalanced {} times in {}\n", balancer_->repartitions(), format_seconds(redistribution_s_));
     }
-    outcome.below +=
-        fmt::format("speed      {:.1f} Mpoint/s, {:.0f} % of the {} bound of {:.1f} Mpoint/s ({:.1f} GB/s)\n",
-                    points_per_s / 1e6, 100.0 * points_per_s / bound, frame_.bound_name(bandwidth_->array_bytes()),
-                    bound / 1e6, bound_bytes_per_s / 1e9);
+    outcome.below += bound_->sum_up(outcome, points_per_s / bound, fmt::format("{:.1f} Mpoint/s", points_per_s / 1e6),
+                                    fmt::format(" of {:.1f} Mpoint/s", bound / 1e6));
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps, " per step");
   }
 
@@ -349,16 +329,15 @@ class Run : public AppRun {
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
   std::optional<Simulation<Scalar>> simulation_;
-  std::optional<GroupBandwidth> bandwidth_;
+  std::optional<MemoryBound> bound_;
   std::optional<StepBalancer> balancer_;  ///< of a repetition that balances itself
   double redistribution_s_ = 0.0;         ///< of the last repetition, on this rank
   StepTimes times_;                       ///< of the last repetition
   std::optional<double> analytic_error_;  ///< of the last check
-  std::vector<double> bandwidths_;
-  Medians seconds_;  ///< of the phases, each of the slowest unit or rank
+  Medians seconds_;                       ///< of the phases, each of the slowest unit or rank
 };
 
-class Wave2d : public MiniApp {
+class Wave2d : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
     return {"wave2d",
@@ -367,13 +346,9 @@ class Wave2d : public MiniApp {
             {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
             true};
   }
-  RunOptions& run_options() override { return options_.run; }
   void add_options(const AppOptions& parsers) override { wave2d::add_options(parsers, options_); }
   void prepare() override { complete(options_); }
-  std::unique_ptr<AppRun> start(Frame& frame) const override {
-    if (options_.run.element == ElementType::float64) return std::make_unique<Run<double>>(frame, options_);
-    return std::make_unique<Run<float>>(frame, options_);
-  }
+  std::unique_ptr<AppRun> start(Frame& frame) const override { return make_run<Run>(frame, options_); }
   std::shared_ptr<MeasurableKernel> kernel() const override {
     return pass_kernel(options_.problem, options_.run.element, std::max(1, options_.time_tile));
   }
@@ -387,9 +362,6 @@ class Wave2d : public MiniApp {
     grown.problem.rows *= times;
     return make_plan(on, grown);
   }
-
- private:
-  Options options_;
 };
 
 }  // namespace

@@ -55,8 +55,9 @@ std::string meaning(const Words& words) {
   const SolveSettings &pressure = options.numerics.pressure, &momentum = options.numerics.momentum;
   return fmt::format("{} {} {} {} {} {} ", problem.rows, problem.columns, problem.height, problem.reynolds,
                      problem.correctors, problem.time_step) +
-         fmt::format("{} {} {} ", name_of(problem.scheme), name_of(options.numerics.preconditioner),
-                     name_of(options.numerics.reductions)) +
+         fmt::format("{} {} {} ", word_of(scheme_names, problem.scheme),
+                     word_of(preconditioner_names, options.numerics.preconditioner),
+                     word_of(reduction_names, options.numerics.reductions)) +
          fmt::format("{} {} {} {} ", pressure.relative, momentum.relative, pressure.most_iterations,
                      momentum.most_iterations) +
          fmt::format("{} {} {} ", end.steps, end.steady, options.compare_even) +

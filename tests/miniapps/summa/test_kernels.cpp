@@ -19,7 +19,6 @@ std::unique_ptr<MiniApp> make_summa();
 namespace steelyard::tests::test_kernels {
 namespace {
 
-using gemm::element_bytes;
 using Kind = ProcessingUnit::Kind;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -260,7 +260,7 @@ TEST_CASE("every iteration costs what its own messages cost, in phases or all at
     const Placement placement(platform, nodes);
     for (const Communication communication : {Communication::paper, Communication::bcast, Communication::pipelined}) {
       const auto costs = costs_by_model(problem, rectangles, communication, platform, nodes);
-      CAPTURE(trial, problem.n, block, communication_name(communication));
+      CAPTURE(trial, problem.n, block, word_of(communication_names, communication));
       CHECK(costs.size() == models::cost_model_names().size());
       // Between two a broadcast is the paper's message; among more it is a tree, below.
       if (communication == Communication::bcast && busy > 2) continue;
