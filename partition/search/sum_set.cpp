@@ -34,6 +34,12 @@ void clear_from(Bits& bits, std::int64_t length) {
 
 }  // namespace
 
+std::int64_t common_divisor(std::span<const std::int64_t> numbers) {
+  std::int64_t divisor = 0;
+  for (std::size_t i = 0; i < numbers.size() && divisor != 1; ++i) divisor = std::gcd(divisor, numbers[i]);
+  return divisor;
+}
+
 Bits sumset(const Bits& set, std::span<const std::int64_t> sizes, std::int64_t stride, std::int64_t length) {
   // doubled[k] is the sumset with {0, stride, …, (2^k - 1) stride}: two shifts of one of them make any run of sizes.
   std::vector<Bits> doubled{set};
@@ -90,8 +96,7 @@ void SumSet::add(std::span<const std::int64_t> sizes) {
   reach_ = largest > limit_ - reach_ ? limit_ : reach_ + largest;
   unroll(period_ > 0 ? std::min(limit_ + 1, length_ + largest) : reach_ + 1);
 
-  std::int64_t stride = 0;
-  for (const std::int64_t size : sizes) stride = std::gcd(stride, size);
+  const std::int64_t stride = common_divisor(sizes);
   common_ = std::gcd(common_, stride);
 
   bits_ = sumset(bits_, sizes, stride, length_);
