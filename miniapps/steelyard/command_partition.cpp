@@ -12,7 +12,6 @@
 #include "partition/algorithms.hpp"
 #include "partition/distribution.hpp"
 #include "partition/hierarchical.hpp"
-#include "partition/popta.hpp"
 #include "partition/rectangles/column.hpp"
 
 namespace steelyard::tool {
@@ -155,9 +154,7 @@ std::string compare(const PartitionOptions& options) {
 
 /// popta() is no algorithm of the list, for it takes only models that are all the same.
 partition::Algorithm outer_algorithm(const std::string& name) {
-  const partition::Algorithm popta{
-      "popta", "HPOPTA's forerunner for identical nodes",
-      static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
+  const partition::Algorithm popta{"popta", "HPOPTA's forerunner for identical nodes", partition::popta};
   return name == popta.name ? popta : partition::find_algorithm(name);
 }
 

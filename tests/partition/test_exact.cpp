@@ -2,9 +2,9 @@
 #include <functional>
 #include <iterator>
 
+#include "partition/algorithms.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
-#include "partition/popta.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
@@ -60,6 +60,17 @@ Units least_total(std::int64_t total, TimeTables tables, double makespan_s) {
   }
   return split;
 }
+
+/// Takes as long as a table says, and forever for other sizes.
+class TabulatedModel : public models::SpeedModel {
+ public:
+  explicit TabulatedModel(TimeTable table) : SpeedModel(infinity), table_(std::move(table)) {}
+  std::string kind() const override { return "tabulated"; }
+
+ private:
+  double fitted_speed(double units) const override { return units / table_.time_s(static_cast<std::int64_t>(units)); }
+  TimeTable table_;
+};
 
 TimeTable table(const std::vector<std::int64_t>& sizes, const std::vector<double>& times) {
   TimeTable result;
@@ -172,16 +183,18 @@ TEST_CASE("popta finds the least makespan of identical processors with any times
   const auto compare = [&](int processors, int most_units, int trials) {
     for (int trial = 0; trial < trials; ++trial) {
       const int most = whole(random, 1, most_units);
-      const TimeTable table = tests::random_table(random, most, trial % 2 == 0 ? 1.0 : uniform(random, 0.1, 1.0));
+      const double share_of_sizes = trial % 2 == 0 ? 1.0 : uniform(random, 0.1, 1.0);
+      const TabulatedModel model(tests::random_table(random, most, share_of_sizes));
       const int total = whole(random, 0, most_units * processors);
-      const std::vector<TimeTable> tables(static_cast<std::size_t>(processors), table);
+      const std::vector<const models::SpeedModel*> models(static_cast<std::size_t>(processors), &model);
+      const std::vector<TimeTable> tables = tabulate(models, total);
       const double least_s = tests::least_makespan_s(total, tables);
       INFO("total " << total << " over " << processors << ", trial " << trial);
       if (std::isinf(least_s)) {
-        REQUIRE_THROWS_AS(popta(total, table, processors), InvalidArgument);
+        REQUIRE_THROWS_AS(popta(total, models), InvalidArgument);
         continue;
       }
-      const Distribution split = popta(total, table, processors);
+      const Distribution split = popta(total, models);
       require_split(split, total, tables);
       REQUIRE(split.makespan_s() == least_s);
       REQUIRE(std::ranges::is_sorted(split.units, std::greater<>()));

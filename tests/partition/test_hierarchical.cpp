@@ -1,7 +1,6 @@
 #include <numeric>
 
 #include "partition/hierarchical.hpp"
-#include "partition/popta.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
@@ -91,7 +90,7 @@ TEST_CASE("two levels of least makespan find the least of all splits: exact of a
 }
 
 TEST_CASE("a cluster of identical hybrid nodes is split by popta over nodes as fast as by all its units") {
-  const Algorithm identical{"popta", "identical nodes", static_cast<Distribution (*)(std::int64_t, Models)>(popta)};
+  const Algorithm identical{"popta", "identical nodes", popta};
   Random random(4);
   for (int trial = 0; trial < 60; ++trial) {
     const int nodes = whole(random, 1, 4), total = whole(random, 0, 60);

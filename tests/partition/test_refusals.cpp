@@ -7,7 +7,6 @@
 #include "partition/exact.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/hpopta.hpp"
-#include "partition/popta.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
 #include "tests/catch.hpp"
@@ -97,7 +96,6 @@ TEST_CASE("tables are refused unless they are some and a sum of their sizes is t
   const auto invalid = [](std::vector<TimeTable::Entry> entries) {
     return [tables = std::vector<TimeTable>{{{{5, 1.0}}}, {std::move(entries)}}] { require_feasible(1, tables); };
   };
-  const auto& table = sizes[0];
   const std::int64_t large = std::int64_t{1} << 40;
   check({{[&] { exact(7, sizes); }, {"7 computation units", "is 7"}},
          {[&] { hpopta(7, sizes); }, {"7 computation units", "is 7"}},
@@ -113,13 +111,13 @@ TEST_CASE("tables are refused unless they are some and a sum of their sizes is t
          {invalid({{4, infinity}}), {"inf"}},
          {[] { tabulate(roomy, -3); }, {"-3"}},
          {[&] { tabulate(unlike, large); }, {"granularity of 32768 or more"}},
-         {[&] { popta(13, table, 3); }, {"13 computation units"}},
-         {[&] { popta(19, table, 3); }, {"19 computation units for 3 processors"}},
-         {[&] { popta(-1, table, 3); }, {"-1 computation units"}},
-         {[&] { popta(4, table, 0); }, {"0 processors"}},
-         {[] { popta(4, TimeTable{}, 3); }, {"at most 0"}},
+         {[] { popta(6, tables); }, {"6 computation units", "no 2 sizes"}},
+         {[] { popta(11, tables); }, {"11 computation units do not fit"}},
+         {[] { popta(-1, tables); }, {"-1 computation units"}},
+         {[] { popta(4, {}); }, {"no processing units"}},
+         {[&] { popta(large, one); }, {"expected at most"}},
          {[] { popta(4, unlike); }, {"model 1 differs"}}});
-  CHECK(popta(0, TimeTable{}, 2).units == std::vector<std::int64_t>{0, 0});
+  CHECK(popta(0, tables).units == std::vector<std::int64_t>{0, 0});
 }
 
 TEST_CASE("groups are refused unless every unit is in one and there is room") {
