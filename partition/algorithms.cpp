@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/errors.hpp"
+#include "models/kinds/constant_model.hpp"
 #include "partition/exact.hpp"
 #include "partition/hpopta.hpp"
 
@@ -34,6 +35,16 @@ std::vector<double> numbers_of(const std::string& name) {
   return numbers;
 }
 
+/// Predicts slices that take no notice of memory. @throws InvalidArgument for one that exceeds its unit's
+Distribution predict_fitting(std::vector<std::int64_t> slices, Models models, const char* name) {
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (models[i]->fits(static_cast<double>(slices[i]))) continue;
+    throw InvalidArgument(fmt::format("{} of {} computation units does not fit on unit {}, which holds {}", name,
+                                      slices[i], i, models[i]->max_units()));
+  }
+  return predict(std::move(slices), models);
+}
+
 /// Whole parts of the total in proportion to the shares.
 Distribution by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
   require_feasible(total, models);
@@ -43,13 +54,7 @@ Distribution by_shares(std::int64_t total, Models models, const std::vector<doub
   }
   std::vector<double> seconds_per_part;
   for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
-  std::vector<std::int64_t> units = proportional_parts(total, shares, seconds_per_part);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (units[i] <= capacity(*models[i], total)) continue;
-    throw InvalidArgument(fmt::format("share of {} computation units does not fit on unit {}, which holds {}", units[i],
-                                      i, models[i]->max_units()));
-  }
-  return predict(std::move(units), models);
+  return predict_fitting(proportional_parts(total, shares, seconds_per_part), models, "share");
 }
 
 Algorithm by_shares(const std::string& name) {
@@ -95,6 +100,49 @@ Algorithm constant_at(double units) {
 }
 
 }  // namespace
+
+Distribution even(std::int64_t total, Models models) {
+  require_feasible(total, models);
+  return predict_fitting(even_slices(total, models.size()), models, "even share");
+}
+
+Distribution constant(std::int64_t total, Models models, double at_units) {
+  require_feasible(total, models);
+  if (total == 0) return predict(std::vector<std::int64_t>(models.size(), 0), models);
+  const double size = at_units > 0.0 ? at_units : static_cast<double>(total) / static_cast<double>(models.size());
+  std::vector<double> speeds, max_units;
+  for (const models::SpeedModel* model : models) {
+    max_units.push_back(model->max_units());
+    const double at = std::min(size, max_units.back());
+    speeds.push_back(model->speed(at));
+    if (speeds.back() > 0.0) continue;
+    throw InvalidArgument(
+        fmt::format("{} model of unit {} has no speed at {} computation units (expected constant:N "
+                    "with a size N that all models answer for)",
+                    model->kind(), speeds.size() - 1, at));
+  }
+  return predict(constant_speeds(total, speeds, max_units).units, models);
+}
+
+Distribution constant_speeds(std::int64_t total, std::span<const double> speeds, std::span<const double> max_units) {
+  std::vector<models::ConstantModel> constants;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    if (speeds[i] == 0.0) continue;
+    constants.emplace_back(speeds[i], max_units.empty() ? std::numeric_limits<double>::infinity() : max_units[i]);
+    places.push_back(i);
+  }
+  std::vector<const models::SpeedModel*> pointers;
+  for (const models::ConstantModel& constant : constants) pointers.push_back(&constant);
+  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
+  const Distribution shares = geometric(total, pointers);
+  Distribution distribution{std::vector<std::int64_t>(speeds.size(), 0), std::vector<double>(speeds.size(), 0.0)};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    distribution.units[places[i]] = shares.units[i];
+    distribution.predicted_s[places[i]] = shares.predicted_s[i];
+  }
+  return distribution;
+}
 
 std::span<const Algorithm> algorithms() {
   using OfModels = Distribution (*)(std::int64_t total, Models models);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/base/errors.hpp"
 #include "partition/distribution.hpp"
@@ -91,55 +92,26 @@ std::vector<double> relative_areas(std::span<const double> areas) {
   return shares;
 }
 
-/// Heights of the units of one column, and what they mean for the choice of its width.
-struct Heights {
-  std::vector<std::int64_t> rows;
-  double share = 0.0;              // of the matrix
-  double seconds_per_width = 0.0;  // longest of rows / area, per block column
-};
-
-/// @param units all with work
-Heights heights(const std::vector<int>& units, const std::vector<double>& shares, std::int64_t rows) {
-  std::vector<double> share;
-  std::vector<double> seconds_per_row;
-  Heights heights;
-  for (const int unit : units) {
-    share.push_back(shares[static_cast<std::size_t>(unit)]);
-    seconds_per_row.push_back(1.0 / share.back());
-    heights.share += share.back();
-  }
-  heights.rows = proportional_parts(rows, share, seconds_per_row);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    heights.seconds_per_width =
-        std::max(heights.seconds_per_width, static_cast<double>(heights.rows[i]) * seconds_per_row[i]);
-  }
-  return heights;
-}
-
 }  // namespace
 
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns) {
   require_extents(extents);
   SortedCuts cuts(relative_areas(areas));
   const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
-  if (columns) {
-    if (*columns < 1 || static_cast<std::size_t>(*columns) > most) {
-      throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
-                                        *columns, cuts.units(), extents.columns, most));
-    }
-    for (int column = 0; column < *columns; ++column) cuts.add_column();
-    return cuts.arrangement(static_cast<std::size_t>(*columns));
+  if (columns && (*columns < 1 || static_cast<std::size_t>(*columns) > most)) {
+    throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
+                                      *columns, cuts.units(), extents.columns, most));
   }
   const auto rows = static_cast<double>(extents.rows);
   const auto width = static_cast<double>(extents.columns);
   double least = std::numeric_limits<double>::infinity();
   std::size_t best = 0;
-  for (std::size_t count = 1; count <= most; ++count) {
+  for (std::size_t count = 1; count <= (columns ? static_cast<std::size_t>(*columns) : most); ++count) {
     const double height = static_cast<double>(count) * rows;
-    if (height + width >= least) break;
+    if (!columns && height + width >= least) break;
     cuts.add_column();
     const double sum = height + width * cuts.sum();
-    if (sum < least * (1.0 - least_gain)) {
+    if (columns || sum < least * (1.0 - least_gain)) {
       least = sum;
       best = count;
     }
@@ -147,19 +119,35 @@ Arrangement best_arrangement(std::span<const double> areas, const Extents& exten
   return cuts.arrangement(best);
 }
 
+std::int64_t ColumnPartition::half_perimeters() const {
+  std::int64_t sum = 0;
+  for (const Rectangle& rectangle : rectangles) sum += rectangle.half_perimeter();
+  return sum;
+}
+
 ColumnPartition column(std::span<const double> areas, const Extents& extents, std::optional<int> columns) {
   const Arrangement arrangement = best_arrangement(areas, extents, columns);
   const std::vector<double> shares = relative_areas(areas);
-  std::vector<Heights> stacks;
-  std::vector<double> share;
-  std::vector<double> seconds_per_width;
+  std::vector<std::vector<std::int64_t>> heights;  // of the units of each column
+  std::vector<double> column_shares;
+  std::vector<double> seconds_per_width;  // longest of rows / area, per block column
   for (const std::vector<int>& units : arrangement) {
-    stacks.push_back(heights(units, shares, extents.rows));
-    share.push_back(stacks.back().share);
-    seconds_per_width.push_back(stacks.back().seconds_per_width);
+    std::vector<double> unit_shares;
+    std::vector<double> seconds_per_row;
+    for (const int unit : units) {
+      unit_shares.push_back(shares[static_cast<std::size_t>(unit)]);
+      seconds_per_row.push_back(1.0 / unit_shares.back());
+    }
+    heights.push_back(proportional_parts(extents.rows, unit_shares, seconds_per_row));
+    column_shares.push_back(std::accumulate(unit_shares.begin(), unit_shares.end(), 0.0));
+    seconds_per_width.push_back(0.0);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const double seconds = static_cast<double>(heights.back()[i]) * seconds_per_row[i];
+      seconds_per_width.back() = std::max(seconds_per_width.back(), seconds);
+    }
   }
   // Heights do not depend on widths, so the longest time of a column is its width times a constant.
-  const std::vector<std::int64_t> widths = proportional_parts(extents.columns, share, seconds_per_width);
+  const std::vector<std::int64_t> widths = proportional_parts(extents.columns, column_shares, seconds_per_width);
 
   ColumnPartition partition{extents, std::vector<Rectangle>(areas.size()), {}};
   std::int64_t first = 0;
@@ -168,7 +156,7 @@ ColumnPartition column(std::span<const double> areas, const Extents& extents, st
     Column column{first, widths[c], {}};
     std::int64_t row = 0;
     for (std::size_t i = 0; i < arrangement[c].size(); ++i) {
-      const std::int64_t rows = stacks[c].rows[i];
+      const std::int64_t rows = heights[c][i];
       if (rows == 0) continue;
       column.units.push_back(arrangement[c][i]);
       partition.rectangles[static_cast<std::size_t>(arrangement[c][i])] = {row, first, rows, widths[c]};

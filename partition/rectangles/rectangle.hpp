@@ -52,9 +52,6 @@ inline BlockRange columns_of(const Rectangle& rectangle) { return {rectangle.col
 /// Common part of two rectangles; all zero where there is none.
 Rectangle common_part(const Rectangle& a, const Rectangle& b);
 
-/// Sum over the rectangles, which stands for the volume of communication. Source: 000, section 3.3; 004, section III.
-std::int64_t half_perimeters(std::span<const Rectangle> rectangles);
-
 /// A range of block rows or block columns that another unit has in common with one.
 struct Overlap {
   int unit = -1;           ///< index of the other unit
