@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -17,7 +18,7 @@ using Slices = RepeatedMeasurement::Units;
 
 /// The dividing line between two units.
 class LineSearch {
- protected:
+ public:
   LineSearch(std::int64_t total, Measure measure, const SearchOptions& options)
       : total_(total),
         even_(even_slices(total, 2).front()),
@@ -28,8 +29,13 @@ class LineSearch {
     }
   }
 
+ protected:
   /// Slices with `first` computation units for the first unit.
   Slices line(std::int64_t first) const { return {first, total_ - first}; }
+  models::MeasuredPoint last(std::int64_t first) { return last_done(measurement_.of(line(first))); }
+  bool can_be_measured(std::int64_t first) const {
+    return measurement_.known(line(first)) || !measurement_.exhausted();
+  }
 
   std::int64_t total_;
   std::int64_t even_;
@@ -37,13 +43,9 @@ class LineSearch {
   RepeatedMeasurement measurement_;
 };
 
-/// Which of the two units takes longer, with `first` computation units for the first one.
-enum class Longer { first, second, neither };
-
 class EqualTimesSearch : LineSearch {
  public:
-  EqualTimesSearch(std::int64_t total, const Measure& measure, const SearchOptions& options)
-      : LineSearch(total, measure, options) {}
+  using LineSearch::LineSearch;
 
   Outcome run() {
     std::int64_t middle = even_;
@@ -51,60 +53,51 @@ class EqualTimesSearch : LineSearch {
       while (upper_ - lower_ > resolution_) {
         if (measurement_.exhausted()) return closed(StopReason::measurement_limit);
         if (middle <= lower_ || middle >= upper_) middle = lower_ + (upper_ - lower_) / 2;
-        switch (longer(middle)) {
-          case Longer::first:
-            upper_ = middle;
-            break;
-          case Longer::second:
-            lower_ = middle;
-            break;
-          case Longer::neither:
-            return indistinct(middle);
-        }
+        const int longer = compare_units(middle);
+        if (longer == 0) return indistinct(middle);
+        (longer > 0 ? upper_ : lower_) = middle;
       }
       // A wrong step leads to an end of the bracket that only that step's measurement speaks for.
       const std::int64_t end = doubtful_end();
       if (end < 0) return closed(StopReason::settled);
-      if (longer(end) == Longer::neither) return indistinct(end);
-      if (end == lower_ && longer(end) == Longer::first) reopen(lower_, Longer::first);
-      if (end == upper_ && longer(end) == Longer::second) reopen(upper_, Longer::second);
+      const int longer = compare_units(end);
+      if (longer == 0) return indistinct(end);
+      if ((end == lower_) == (longer > 0)) reopen(longer);
     }
   }
 
  private:
-  Longer longer(std::int64_t first) {
-    if (first == 0) return Longer::second;
-    if (first == total_) return Longer::first;
-    if (!measurement_.differ(line(first))) return Longer::neither;
+  /// Positive where the first unit takes longer, negative where the second one does, 0 where they cannot be told apart.
+  int compare_units(std::int64_t first) {
+    if (first == 0) return -1;
+    if (first == total_) return 1;
+    if (!measurement_.differ(line(first))) return 0;
     const auto& points = measurement_.of(line(first));
-    return points[0].time_s > points[1].time_s ? Longer::first : Longer::second;
+    return points[0].time_s > points[1].time_s ? 1 : -1;
   }
 
   /// An end of the bracket whose times are uncertain and were measured afresh just now; -1 when there is none left.
   std::int64_t doubtful_end() {
     for (const std::int64_t end : {lower_, upper_}) {
-      if (!measurement_.known(line(end)) || verified(end)) continue;
+      if (!measurement_.known(line(end)) || verified_.contains(end)) continue;
       const auto& points = measurement_.of(line(end));
-      const bool uncertain = points[0].confidence_s > 0.0 || points[1].confidence_s > 0.0;
-      if (!uncertain) continue;
-      verified_.push_back(end);
+      if (points[0].confidence_s == 0.0 && points[1].confidence_s == 0.0) continue;
+      verified_.insert(end);
       // Not merged with what led here, which may have been an outlier.
       if (measurement_.afresh(line(end))) return end;
     }
     return -1;
   }
 
-  bool verified(std::int64_t end) const { return std::ranges::find(verified_, end) != verified_.end(); }
-
-  /// The balance lies beyond an end, where one unit still takes longer: moves it in steps that double until it does
-  /// not.
-  void reopen(std::int64_t& end, Longer still) {
-    const bool is_lower = &end == &lower_;
-    std::int64_t& other = is_lower ? upper_ : lower_;
+  /// The balance lies beyond the lower end, where the first unit still takes longer, or beyond the upper one, where the
+  /// second one does: moves it in steps that double until it does not.
+  void reopen(int longer) {
+    std::int64_t& end = longer > 0 ? lower_ : upper_;
+    std::int64_t& other = longer > 0 ? upper_ : lower_;
     other = end;
-    for (std::int64_t step = 2 * resolution_; end != (is_lower ? 0 : total_); step *= 2) {
-      end = is_lower ? other - std::min(step, other) : other + std::min(step, total_ - other);
-      if (measurement_.exhausted() || longer(end) != still) return;
+    for (std::int64_t step = 2 * resolution_; end != (longer > 0 ? 0 : total_); step *= 2) {
+      end = longer > 0 ? other - std::min(step, other) : other + std::min(step, total_ - other);
+      if (measurement_.exhausted() || compare_units(end) != longer) return;
       other = end;
     }
   }
@@ -112,47 +105,34 @@ class EqualTimesSearch : LineSearch {
   Outcome indistinct(std::int64_t first) {
     const auto& points = measurement_.of(line(first));
     if (points[0].time_s == points[1].time_s) return outcome(first, StopReason::balanced);
-    const bool all_measured = measurement_.exhausted();
-    return outcome(first, all_measured ? StopReason::measurement_limit : StopReason::within_spread);
+    return outcome(first, measurement_.exhausted() ? StopReason::measurement_limit : StopReason::within_spread);
   }
 
   /// The faster end of the bracket; an end of the range may have to be measured for that.
   Outcome closed(StopReason reason) {
+    const auto time_s = [&](std::int64_t first) {
+      return can_be_measured(first) ? last(first).time_s : std::numeric_limits<double>::infinity();
+    };
     const double lower_s = time_s(lower_);
     const double upper_s = time_s(upper_);
     return outcome(lower_s <= upper_s ? lower_ : upper_, reason);
   }
 
-  double time_s(std::int64_t first) {
-    if (!measurement_.known(line(first)) && measurement_.exhausted()) return std::numeric_limits<double>::infinity();
-    return last_done(measurement_.of(line(first))).time_s;
-  }
-
   Outcome outcome(std::int64_t first, StopReason reason) {
-    if (measurement_.known(line(even_)) &&
-        clearly_longer(last_done(measurement_.of(line(first))), last_done(measurement_.of(line(even_))))) {
-      first = even_;
-      reason = StopReason::no_improvement;
+    if (!measurement_.known(line(even_)) || !clearly_longer(last(first), last(even_))) {
+      return measurement_.outcome(line(first), reason);
     }
-    return measurement_.outcome(line(first), reason);
+    return measurement_.outcome(line(even_), StopReason::no_improvement);
   }
 
   std::int64_t lower_ = 0;       ///< here the second unit takes longer
   std::int64_t upper_ = total_;  ///< here the first one does
-  std::vector<std::int64_t> verified_;
+  std::set<std::int64_t> verified_;
 };
 
 class IterationTimeSearch : LineSearch {
  public:
-  IterationTimeSearch(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options)
-      : LineSearch(
-            total,
-            [&measure](std::span<const std::int64_t> units) {
-              std::vector<models::MeasuredPoint> points(units.size(), measure(units));
-              for (std::size_t i = 0; i < units.size(); ++i) points[i].units = static_cast<double>(units[i]);
-              return points;
-            },
-            options) {}
+  using LineSearch::LineSearch;
 
   Outcome run() {
     visit(even_);
@@ -177,7 +157,7 @@ class IterationTimeSearch : LineSearch {
     }
     const std::int64_t step = std::max<std::int64_t>(1, (upper - lower) / 2);
     for (std::int64_t first = lower; first <= upper; first += step) {
-      if (!measurement_.known(line(first)) && measurement_.exhausted()) return fastest(StopReason::measurement_limit);
+      if (!can_be_measured(first)) return fastest(StopReason::measurement_limit);
       visit(first);
     }
     return fastest(StopReason::settled);
@@ -186,7 +166,7 @@ class IterationTimeSearch : LineSearch {
  private:
   models::MeasuredPoint visit(std::int64_t first) {
     if (std::ranges::find(visited_, first) == visited_.end()) visited_.push_back(first);
-    return last_done(measurement_.of(line(first)));
+    return last(first);
   }
 
   int compare(std::int64_t a, std::int64_t b) {
@@ -197,7 +177,7 @@ class IterationTimeSearch : LineSearch {
 
   /// Without any spread, a unimodal time that is the same at two lines has its minimum between them.
   bool same(std::int64_t left, std::int64_t right) {
-    return visit(left).confidence_s == 0.0 && visit(right).confidence_s == 0.0;
+    return last(left).confidence_s == 0.0 && last(right).confidence_s == 0.0;
   }
 
   bool dips_between(std::int64_t left, std::int64_t right) {
@@ -207,14 +187,14 @@ class IterationTimeSearch : LineSearch {
   }
 
   std::int64_t fastest_visited() {
-    return *std::ranges::min_element(visited_, {}, [&](std::int64_t place) { return visit(place).time_s; });
+    return *std::ranges::min_element(visited_, {}, [&](std::int64_t first) { return last(first).time_s; });
   }
 
   Outcome fastest(StopReason reason) {
     // The least of many uncertain times is likely to be a lucky one: those that may be as fast are measured again.
     const std::int64_t lucky = fastest_visited();
-    for (const std::int64_t place : visited_) {
-      if (place != lucky) measurement_.compare(line(place), line(lucky));
+    for (const std::int64_t first : visited_) {
+      if (first != lucky) measurement_.compare(line(first), line(lucky));
     }
     return measurement_.outcome(line(fastest_visited()), reason);
   }
@@ -241,24 +221,15 @@ Slices proportional_to_throughput(std::int64_t total, const RepeatedMeasurement:
   return constant_speeds(total, speeds, {}).units;
 }
 
-/// The distribution halfway between two of the same total, rounded towards `from`; its sum is exact.
+/// The distribution halfway between two of the same total, rounded towards `from`; its sum is exact, for what moves
+/// across each border between slices is halved.
 Slices halfway(const Slices& from, const Slices& to) {
   Slices middle = from;
-  std::int64_t balance = 0;
+  std::int64_t moved = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::int64_t half = (to[i] - from[i]) / 2;
-    middle[i] += half;
-    balance += half;
-  }
-  // Rounding towards `from` may have taken more than it gave, or less: undone one by one, where something moved.
-  for (std::size_t i = 0; i < from.size() && balance != 0; ++i) {
-    const bool gave = balance > 0 && middle[i] > from[i];
-    const bool took = balance < 0 && middle[i] < from[i];
-    if (gave || took) {
-      const std::int64_t step = gave ? std::min(balance, middle[i] - from[i]) : std::max(balance, middle[i] - from[i]);
-      middle[i] -= step;
-      balance -= step;
-    }
+    const std::int64_t before = moved;
+    moved += to[i] - from[i];
+    middle[i] += moved / 2 - before / 2;
   }
   return middle;
 }
@@ -301,7 +272,12 @@ Outcome equal_times_search(std::int64_t total, const Measure& measure, const Sea
 }
 
 Outcome iteration_time_search(std::int64_t total, const MeasureIteration& measure, const SearchOptions& options) {
-  return IterationTimeSearch(total, measure, options).run();
+  const auto measure_all = [&](std::span<const std::int64_t> units) {
+    std::vector<models::MeasuredPoint> points(units.size(), measure(units));
+    for (std::size_t i = 0; i < units.size(); ++i) points[i].units = static_cast<double>(units[i]);
+    return points;
+  };
+  return IterationTimeSearch(total, measure_all, options).run();
 }
 
 Outcome throughput_balance(std::int64_t total, std::size_t unit_count, const Measure& measure,

@@ -158,10 +158,9 @@ bool RepeatedMeasurement::afresh(const Units& units) {
 }
 
 bool RepeatedMeasurement::differ(const Units& units) {
-  // Where nothing is uncertain, more rounds would not tell more.
-  for (const Points* points = &of(units); clear_difference_s(*points) <= 0.0; points = &of(units)) {
-    if (clear_difference_s(*points) == 0.0 && certain(*points)) return false;
-    if (!again(units)) return false;
+  while (clear_difference_s(of(units)) <= 0.0) {
+    // Where nothing is uncertain, more rounds would not tell more.
+    if (certain(of(units)) || !again(units)) return false;
   }
   return true;
 }
