@@ -12,8 +12,7 @@
 
 #include "core/base/errors.hpp"
 #include "models/kinds/constant_model.hpp"
-#include "partition/exact.hpp"
-#include "partition/hpopta.hpp"
+#include "partition/time_table.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -1,5 +1,3 @@
-#include "partition/exact.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "partition/search/bottleneck.hpp"
+#include "partition/time_table.hpp"
 
 namespace steelyard::partition {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -98,21 +99,13 @@ MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_
 }
 
 std::string to_string(StopReason reason) {
-  switch (reason) {
-    case StopReason::balanced:
-      return "all units take equally long";
-    case StopReason::settled:
-      return "the distribution no longer changes";
-    case StopReason::within_spread:
-      return "differences are within the measurements' spread";
-    case StopReason::no_improvement:
-      return "no step is faster";
-    case StopReason::single_step:
-      return "took its one step";
-    case StopReason::measurement_limit:
-      return "measured as often as allowed";
-  }
-  return "unknown";
+  static constexpr std::array reasons{"all units take equally long",
+                                      "the distribution no longer changes",
+                                      "differences are within the measurements' spread",
+                                      "no step is faster",
+                                      "took its one step",
+                                      "measured as often as allowed"};
+  return reasons.at(static_cast<std::size_t>(reason));
 }
 
 RepeatedMeasurement::RepeatedMeasurement(Measure measure, const Repetition& repetition)

@@ -28,14 +28,8 @@ using Arrangement = std::vector<std::vector<int>>;
 /// require_extents(); for fewer than 1 column, and more than there are units with work or blocks in a row
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns = {});
 
-/// Some block columns of the matrix and the units that share them.
-struct Column {
-  std::int64_t first = 0;  ///< first block column
-  std::int64_t count = 0;  ///< block columns; at least 1
-  std::vector<int> units;  ///< from top to bottom; none of them is empty
-
-  bool operator==(const Column&) const = default;
-};
+/// Some block columns of the matrix and the units that share them, from top to bottom; none of them is empty.
+using Column = Band;
 
 /// A matrix of blocks cut into columns, and each column into the rectangles of its units.
 struct ColumnPartition {

@@ -73,13 +73,13 @@ std::vector<std::vector<Overlap>> column_overlaps(std::span<const Rectangle> rec
 struct Band {
   std::int64_t first = 0;
   std::int64_t count = 0;  ///< at least 1
-  std::vector<int> units;  ///< whose rectangles cover them, in rising order
+  std::vector<int> units;  ///< whose rectangles cover them
 
   bool operator==(const Band&) const = default;
 };
 
-/// Bands of block rows from top to bottom: among the units of a band its part of SUMMA's pivot column is broadcast.
-/// Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
+/// Bands of block rows from top to bottom, the units of each in rising order: among these its part of SUMMA's pivot
+/// column is broadcast. Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
 std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
 
 /// Bands from left to right for the pivot row: the columns of a column-based partition.

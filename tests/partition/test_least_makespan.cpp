@@ -1,8 +1,7 @@
 // Algorithms on models against the least makespan of all splits, and what they promise for more than that can be asked.
 
 #include "partition/algorithms.hpp"
-#include "partition/exact.hpp"
-#include "partition/hpopta.hpp"
+#include "partition/time_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 

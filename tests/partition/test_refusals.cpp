@@ -4,11 +4,10 @@
 #include "partition/algorithms.hpp"
 #include "partition/balancing/calibration.hpp"
 #include "partition/balancing/load_balancer.hpp"
-#include "partition/exact.hpp"
 #include "partition/hierarchical.hpp"
-#include "partition/hpopta.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "partition/time_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
