@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -145,12 +144,10 @@ std::int64_t widest_gap(const SizeRanges& ranges) {
 
 void keep_longest(SizeRanges& ranges, std::size_t most) {
   if (ranges.size() <= most) return;
-  const auto longer = [](const SizeRange& a, const SizeRange& b) {
-    return a.last - a.first != b.last - b.first ? a.last - a.first > b.last - b.first : a.first < b.first;
-  };
-  std::nth_element(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(most), ranges.end(), longer);
+  const auto shorter_later = [](const SizeRange& range) { return std::pair(range.first - range.last, range.first); };
+  std::ranges::nth_element(ranges, ranges.begin() + static_cast<std::ptrdiff_t>(most), {}, shorter_later);
   ranges.resize(most);
-  std::sort(ranges.begin(), ranges.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+  std::ranges::sort(ranges, {}, &SizeRange::first);
 }
 
 /// The largest size in `ranges` that leaves one of `sums` of the `total`; -1 where there is none.
@@ -175,7 +172,7 @@ SizeRanges sum_of(const SizeRanges& one, const SizeRanges& other, std::int64_t m
       all.push_back({a.first + b.first, a.last > most - b.last ? most : a.last + b.last});
     }
   }
-  std::sort(all.begin(), all.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+  std::ranges::sort(all, {}, &SizeRange::first);
   SizeRanges merged;
   for (const SizeRange& range : all) {
     if (!merged.empty() && range.first - 1 <= merged.back().last) {
@@ -197,7 +194,7 @@ std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRan
   for (const SizeRanges& each : ranges) gaps.push_back(widest_gap(each));
   std::vector<std::size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gaps[a] < gaps[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t unit) { return gaps[unit]; });
 
   // While no gap is wider than what the ones before it reach, their sums are all sizes up to the sum of the largest.
   std::vector<std::int64_t> reach{0};
@@ -270,19 +267,16 @@ bool may_be_beaten(double makespan_s, Models models, TimeProfiles profiles) {
 Distribution numerical(std::int64_t total, Models models) {
   require_feasible(total, models);
   if (total == 0) return predict(Sizes(models.size(), 0), models);
-  std::map<const models::SpeedModel*, const TimeProfile*> known;
-  std::deque<TimeProfile> owned;
+  std::map<const models::SpeedModel*, TimeProfile> known;
   std::vector<const TimeProfile*> profiles;
-  const auto count = static_cast<std::int64_t>(models.size());
-  const std::int64_t even_share = total / count + (total % count > 0 ? 1 : 0);
+  const std::int64_t even_share = even_slices(total, models.size()).front();
   double even_s = 0.0;
   double longest_s = 0.0;
   for (const models::SpeedModel* model : models) {
-    const TimeProfile*& profile = known[model];
-    if (profile == nullptr) profile = &owned.emplace_back(*model, total);
-    profiles.push_back(profile);
-    even_s = std::max(even_s, profile->time_s(even_share));
-    longest_s = std::max(longest_s, profile->longest_s());
+    const TimeProfile& profile = known.try_emplace(model, *model, total).first->second;
+    profiles.push_back(&profile);
+    even_s = std::max(even_s, profile.time_s(even_share));
+    longest_s = std::max(longest_s, profile.longest_s());
   }
   // A time within which everything can be done: of the even split where it fits, else of the slowest size of all.
   double least_s = std::isfinite(even_s) ? even_s : longest_s;
