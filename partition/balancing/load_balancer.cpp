@@ -10,7 +10,7 @@
 
 #include "core/base/errors.hpp"
 #include "models/kinds/model_kinds.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/balancing/spread.hpp"
 
 namespace steelyard::partition {
 

@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "models/measured_point.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::partition {
 

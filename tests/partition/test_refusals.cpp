@@ -4,6 +4,7 @@
 #include "partition/algorithms.hpp"
 #include "partition/balancing/calibration.hpp"
 #include "partition/balancing/load_balancer.hpp"
+#include "partition/balancing/spread.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
@@ -170,12 +171,12 @@ TEST_CASE("rectangles are refused of no areas, areas and extents that are none a
 }
 
 TEST_CASE("balancing refuses repetitions, measurements and options out of range, and totals below 0") {
-  using Slices = std::vector<std::int64_t>;
   using Points = std::vector<models::MeasuredPoint>;
-  const auto measured = [](Points points, Slices slices) {
-    return [=] { RepeatedMeasurement([=](auto) { return points; }, {}).of(slices); };
+  // Of two units, the first one has the larger half.
+  const auto measured = [](Points points, std::int64_t total, std::size_t units = 2) {
+    return [=] { throughput_balance(total, units, [=](auto) { return points; }); };
   };
-  const auto repeated = [](Repetition repetition) { return [=] { RepeatedMeasurement({}, repetition); }; };
+  const auto repeated = [](Repetition repetition) { return [=] { throughput_balance(1, 1, {}, {0.0, repetition}); }; };
   const auto measure = [](std::span<const std::int64_t>) { return Points{}; };
   const auto iteration = [](std::span<const std::int64_t>) { return models::MeasuredPoint{1.0, 1.0}; };
   SearchOptions fine, rare;
@@ -183,15 +184,15 @@ TEST_CASE("balancing refuses repetitions, measurements and options out of range,
   rare.repetition.most_rounds = 0;
   ThroughputOptions options;
   options.eps = -1.0;
-  CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, {1, 0})());
+  CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, 1)());
   check({{[] { even_slices(1, 0); }, {"no processing units"}},
          {[] { even_slices(-1, 2); }, {"-1 computation units"}},
          {[] { point_of_sample(7, {}); }, {"empty sample"}},
-         {measured({{1, 1.0}, {2, 1.0}}, {1, 3}), {"unit 1 was measured at 2", "expected 3"}},
-         {measured({{1, 1.0}, {2, 1.0}}, {1, 2, 3}), {"2 points of 3"}},
-         {measured({{1, 1.0}, {2, 0.0}}, {1, 2}), {"unit 1 took 0 s"}},
-         {measured({{1, infinity}, {2, 1.0}}, {1, 2}), {"unit 0 took inf s"}},
-         {measured({{1, 1.0, 1, -1.0}, {2, 1.0}}, {1, 2}), {"+- -1 s"}},
+         {measured({{2, 1.0}, {3, 1.0}}, 3), {"unit 1 was measured at 3", "expected 1"}},
+         {measured({{2, 1.0}, {1, 1.0}}, 6, 3), {"2 points of 3"}},
+         {measured({{2, 1.0}, {1, 0.0}}, 3), {"unit 1 took 0 s"}},
+         {measured({{2, infinity}, {1, 1.0}}, 3), {"unit 0 took inf s"}},
+         {measured({{2, 1.0, 1, -1.0}, {1, 1.0}}, 3), {"+- -1 s"}},
          {repeated({0, 10}), {"0 rounds"}},
          {repeated({1, 0}), {"0 measurements"}},
          {[&] { equal_times_search(1000, measure, fine); }, {"resolution of 0"}},
