@@ -45,7 +45,7 @@ Distribution predict_fitting(std::vector<std::int64_t> slices, Models models, co
 }
 
 /// Whole parts of the total in proportion to the shares.
-Distribution by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
+Distribution distribute_by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
   require_feasible(total, models);
   if (shares.size() != models.size()) {
     throw InvalidArgument(
@@ -62,7 +62,7 @@ Algorithm by_shares(const std::string& name) {
     throw InvalidArgument(fmt::format("partition \"{}\" (expected a share above 0)", name));
   }
   return {name, "in proportion to given numbers",
-          [shares](std::int64_t total, Models models) { return by_shares(total, models, shares); }};
+          [shares](std::int64_t total, Models models) { return distribute_by_shares(total, models, shares); }};
 }
 
 /// A model whose computation unit is a piece of several.
@@ -123,24 +123,31 @@ Distribution constant(std::int64_t total, Models models, double at_units) {
   return predict(constant_speeds(total, speeds, max_units).units, models);
 }
 
-Distribution constant_speeds(std::int64_t total, std::span<const double> speeds, std::span<const double> max_units) {
-  std::vector<models::ConstantModel> constants;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < speeds.size(); ++i) {
-    if (speeds[i] == 0.0) continue;
-    constants.emplace_back(speeds[i], max_units.empty() ? std::numeric_limits<double>::infinity() : max_units[i]);
-    places.push_back(i);
+Distribution distribute_among(std::int64_t total, Models models,
+                              const std::function<Distribution(std::int64_t total, Models models)>& distribute) {
+  std::vector<const models::SpeedModel*> present;
+  for (const models::SpeedModel* model : models) {
+    if (model != nullptr) present.push_back(model);
   }
-  std::vector<const models::SpeedModel*> pointers;
-  for (const models::ConstantModel& constant : constants) pointers.push_back(&constant);
-  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
-  const Distribution shares = geometric(total, pointers);
-  Distribution distribution{std::vector<std::int64_t>(speeds.size(), 0), std::vector<double>(speeds.size(), 0.0)};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    distribution.units[places[i]] = shares.units[i];
-    distribution.predicted_s[places[i]] = shares.predicted_s[i];
+  const Distribution found = distribute(total, present);
+  Distribution distribution;
+  std::size_t next = 0;
+  for (const models::SpeedModel* model : models) {
+    distribution.units.push_back(model != nullptr ? found.units[next] : 0);
+    distribution.predicted_s.push_back(model != nullptr ? found.predicted_s[next++] : 0.0);
   }
   return distribution;
+}
+
+Distribution constant_speeds(std::int64_t total, std::span<const double> speeds, std::span<const double> max_units) {
+  std::deque<models::ConstantModel> constants;
+  std::vector<const models::SpeedModel*> pointers;
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    const double limit = max_units.empty() ? models::no_limit : max_units[i];
+    pointers.push_back(speeds[i] == 0.0 ? nullptr : &constants.emplace_back(speeds[i], limit));
+  }
+  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
+  return distribute_among(total, pointers, geometric);
 }
 
 std::span<const Algorithm> algorithms() {

@@ -20,6 +20,11 @@ Distribution even(std::int64_t total, Models models);
 /// @throws InvalidArgument as require_feasible(), and for a model without a speed there
 Distribution constant(std::int64_t total, Models models, double at_units = 0.0);
 
+/// Distributes by an algorithm over the units that have a model; those without one (null) get nothing.
+/// @throws InvalidArgument as the algorithm does
+Distribution distribute_among(std::int64_t total, Models models,
+                              const std::function<Distribution(std::int64_t total, Models models)>& distribute);
+
 /// Distributes as constant() does, by speeds; a unit of speed 0 gets nothing.
 /// @param max_units the most that each unit holds; empty: no limits
 /// @throws InvalidArgument where no speed is above 0, and for a total that does not fit

@@ -50,7 +50,10 @@ CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t 
   CoreSearch result;
   std::vector<std::int64_t> base(choices.size());
   std::vector<Member> members;
+  // The sums that the units before a member can still turn into the target; of all members first.
   std::int64_t target = total;
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     Member member{i, {}, 0, 0};
     for (const Choice& choice : choices[i]) {
@@ -64,27 +67,26 @@ CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t 
       member.down = std::min(member.down, step.units);
       member.up = std::max(member.up, step.units);
     }
+    lowest -= member.up;
+    highest -= member.down;
     if (member.steps.size() > 1) members.push_back(std::move(member));
   }
-  // The sums that the units before each member can still turn into the target.
-  std::vector<std::int64_t> lowest(members.size() + 1, target);
-  std::vector<std::int64_t> highest(members.size() + 1, target);
-  for (std::size_t j = 0; j < members.size(); ++j) {
-    lowest[j + 1] = lowest[j] - members[j].up;
-    highest[j + 1] = highest[j] - members[j].down;
-  }
+  lowest += target;
+  highest += target;
 
   // states[j]: sums of members j, …; only what can become the target.
   std::vector<std::vector<State>> states(members.size() + 1);
-  if (lowest.back() <= 0 && 0 <= highest.back()) states.back().push_back({0, 0});
+  if (lowest <= 0 && 0 <= highest) states.back().push_back({0, 0});
   std::size_t kept = 0;
   std::vector<std::int64_t> least;
   for (std::size_t j = members.size(); j-- > 0;) {
     const std::vector<State>& after = states[j + 1];
     if (after.empty()) return result;
     const Member& member = members[j];
-    const std::int64_t first = std::max(lowest[j], after.front().sum + member.down);
-    const std::int64_t last = std::min(highest[j], after.back().sum + member.up);
+    lowest += member.up;
+    highest += member.down;
+    const std::int64_t first = std::max(lowest, after.front().sum + member.down);
+    const std::int64_t last = std::min(highest, after.back().sum + member.up);
     if (first > last) return result;
     result.work += last - first + 1;
     if (result.work > most_work) return result;

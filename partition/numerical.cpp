@@ -113,8 +113,7 @@ std::optional<Sizes> split_by_common_times(std::int64_t total, TimeProfiles prof
     }
     // Lower indices jump first, and only as many as are needed.
     std::int64_t missing = left - Sum(solved->units_before, left).whole;
-    std::vector<std::size_t> stay;
-    std::vector<const TimeProfile*> staying;
+    std::size_t staying = 0;
     for (std::size_t i = 0; i < index.size(); ++i) {
       const std::int64_t jump = solved->units[i] - solved->units_before[i];
       if (jump > 0 && missing > 0) {
@@ -124,13 +123,13 @@ std::optional<Sizes> split_by_common_times(std::int64_t total, TimeProfiles prof
         missing -= jump;
       } else {
         split[index[i]] = solved->units_before[i];
-        stay.push_back(index[i]);
-        staying.push_back(others[i]);
+        index[staying] = index[i];
+        others[staying++] = others[i];
       }
     }
     if (missing == 0) return split;
-    index = std::move(stay);
-    others = std::move(staying);
+    index.resize(staying);
+    others.resize(staying);
     within_s = solved->before_s;
   }
 }
@@ -196,14 +195,15 @@ std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRan
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t unit) { return gaps[unit]; });
 
-  // While no gap is wider than what the ones before it reach, their sums are all sizes up to the sum of the largest.
-  std::vector<std::int64_t> reach{0};
-  while (reach.size() <= order.size() && gaps[order[reach.size() - 1]] <= reach.back()) {
-    const std::int64_t largest = ranges[order[reach.size() - 1]].back().last;
-    reach.push_back(largest > total - reach.back() ? total : reach.back() + largest);
+  // Of the first units. While no gap is wider than what the ones before it reach, their sums are all sizes up to the
+  // sum of the largest.
+  std::vector<SizeRanges> sums{{{0, 0}}};
+  std::size_t filled = 0;
+  for (; filled < order.size() && gaps[order[filled]] <= sums.back().back().last; ++filled) {
+    const std::int64_t reach = sums.back().back().last;
+    const std::int64_t largest = ranges[order[filled]].back().last;
+    sums.push_back({{0, largest > total - reach ? total : reach + largest}});
   }
-  const std::size_t filled = reach.size() - 1;
-  std::vector<SizeRanges> sums{{{0, reach.back()}}};
   const std::size_t most = std::max<std::size_t>(64, most_ranges / (order.size() - filled + 1));
   for (std::size_t i = filled; i < order.size() && sums.back().back().last < total; ++i) {
     sums.push_back(sum_of(sums.back(), ranges[order[i]], total));
@@ -212,18 +212,13 @@ std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRan
     keep_longest(sums.back(), most);
     if (end.last == total && sums.back().back() != end) sums.back().push_back(end);
   }
+  if (sums.back().back().last < total) return std::nullopt;
 
   std::vector<std::int64_t> sizes(ranges.size(), 0);
   std::int64_t left = total;
-  if (sums.back().back().last < total) return std::nullopt;
   for (std::size_t i = sums.size() - 1; i > 0; --i) {
-    const std::size_t unit = order[filled + i - 1];
-    sizes[unit] = largest_leaving(left, ranges[unit], sums[i - 1]);
-    left -= sizes[unit];
-  }
-  for (std::size_t i = filled; i > 0; --i) {
     const std::size_t unit = order[i - 1];
-    sizes[unit] = largest_leaving(left, ranges[unit], {{0, reach[i - 1]}});
+    sizes[unit] = largest_leaving(left, ranges[unit], sums[i - 1]);
     left -= sizes[unit];
   }
   return sizes;

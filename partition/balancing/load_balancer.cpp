@@ -99,21 +99,17 @@ bool PartialModels::doubtful_below(std::size_t unit, std::int64_t slice) const {
 std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int64_t total,
                                                                         const std::vector<std::int64_t>& fixed) const {
   std::vector<models::SpeedModelPtr> owned;
-  std::vector<const models::SpeedModel*> free;
-  std::vector<std::size_t> places;
+  std::vector<const models::SpeedModel*> free(fixed.size(), nullptr);
   for (std::size_t i = 0; i < fixed.size(); ++i) {
-    if (fixed[i] >= 0) {
+    if (fixed[i] < 0) {
+      free[i] = owned.emplace_back(model(i)).get();
+    } else {
       total -= fixed[i];
-      continue;
     }
-    owned.push_back(model(i));
-    free.push_back(owned.back().get());
-    places.push_back(i);
   }
-  if (free.empty()) return std::nullopt;
-  std::vector<std::int64_t> units = fixed;
-  const Distribution shares = algorithm_.distribute(total, free);
-  for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = shares.units[i];
+  if (owned.empty()) return std::nullopt;
+  std::vector<std::int64_t> units = distribute_among(total, free, algorithm_.distribute).units;
+  for (std::size_t i = 0; i < fixed.size(); ++i) units[i] = std::max(units[i], fixed[i]);
   return units;
 }
 

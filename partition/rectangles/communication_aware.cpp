@@ -77,12 +77,10 @@ struct Problem {
   /// Units that the algorithm gives each of a set with these delays; the others get nothing.
   std::vector<double> areas(const UnitSet& set, const std::vector<double>& delay_s) const {
     std::deque<DelayedModel> delayed;
-    std::vector<const models::SpeedModel*> pointers;
-    for (const std::size_t unit : set) pointers.push_back(&delayed.emplace_back(*models[unit], delay_s[unit]));
-    const Distribution of_set = algorithm.distribute(total, pointers);
-    std::vector<double> areas(models.size(), 0.0);
-    for (std::size_t i = 0; i < set.size(); ++i) areas[set[i]] = static_cast<double>(of_set.units[i]);
-    return areas;
+    std::vector<const models::SpeedModel*> of_set(models.size(), nullptr);
+    for (const std::size_t unit : set) of_set[unit] = &delayed.emplace_back(*models[unit], delay_s[unit]);
+    const std::vector<std::int64_t> units = distribute_among(total, of_set, algorithm.distribute).units;
+    return {units.begin(), units.end()};
   }
 
   /// In the number of columns that takes least.
