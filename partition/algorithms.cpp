@@ -44,25 +44,23 @@ Distribution predict_fitting(std::vector<std::int64_t> slices, Models models, co
   return predict(std::move(slices), models);
 }
 
-/// Whole parts of the total in proportion to the shares.
-Distribution distribute_by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
-  require_feasible(total, models);
-  if (shares.size() != models.size()) {
-    throw InvalidArgument(
-        fmt::format("{} shares for {} processing units (expected one for each)", shares.size(), models.size()));
-  }
-  std::vector<double> seconds_per_part;
-  for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
-  return predict_fitting(proportional_parts(total, shares, seconds_per_part), models, "share");
-}
-
+/// `shares:A:B:...`: whole parts of the total in proportion to the shares.
 Algorithm by_shares(const std::string& name) {
   const std::vector<double> shares = numbers_of(name);
   if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0.0; })) {
     throw InvalidArgument(fmt::format("partition \"{}\" (expected a share above 0)", name));
   }
-  return {name, "in proportion to given numbers",
-          [shares](std::int64_t total, Models models) { return distribute_by_shares(total, models, shares); }};
+  const auto distribute = [shares](std::int64_t total, Models models) {
+    require_feasible(total, models);
+    if (shares.size() != models.size()) {
+      throw InvalidArgument(
+          fmt::format("{} shares for {} processing units (expected one for each)", shares.size(), models.size()));
+    }
+    std::vector<double> seconds_per_part;
+    for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
+    return predict_fitting(proportional_parts(total, shares, seconds_per_part), models, "share");
+  };
+  return {name, "in proportion to given numbers", distribute};
 }
 
 /// A model whose computation unit is a piece of several.
@@ -151,17 +149,18 @@ Distribution constant_speeds(std::int64_t total, std::span<const double> speeds,
 }
 
 std::span<const Algorithm> algorithms() {
-  using OfModels = Distribution (*)(std::int64_t total, Models models);
   static const std::array<Algorithm, 6> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share, or constant:N at N computation units (CPM)",
        [](std::int64_t total, Models models) { return constant(total, models); }},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
       {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
-      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", OfModels{hpopta},
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)",
+       [](std::int64_t total, Models models) { return hpopta(total, tabulate(models, total)).distribution; },
        "piecewise_linear", models::Shape::as_measured},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", OfModels{exact},
-       "shrunk", models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time",
+       [](std::int64_t total, Models models) { return exact(total, tabulate(models, total)).distribution; }, "shrunk",
+       models::Shape::as_measured},
   }};
   return all;
 }

@@ -35,19 +35,14 @@ const State* find(const std::vector<State>& states, std::int64_t sum) {
   return found == states.end() || found->sum != sum ? nullptr : &*found;
 }
 
-/// Answer of search_core().
-struct CoreSearch {
-  std::optional<std::vector<std::int64_t>> split;  ///< nothing where there is none within the budget, or work ran out
-  std::int64_t work = 0;                           ///< steps taken
-};
-
 /// The choices that sum to `total` and whose costs sum to the least, if that is at most `budget`; of several the
 /// lexicographically greatest. Every processing unit has a choice of cost 0; units that have just one choice within
 /// the budget take no part. Dynamic programme over (sum, least cost) from the last unit to the first.
-/// @param most_work steps (sums times choices, and width of the range of sums) after which it gives up; memory is at
-///        most 16 bytes for each of min(most_work, 2^24) states
-CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t budget, std::int64_t most_work) {
-  CoreSearch result;
+/// @param work steps (sums times choices, and width of the range of sums) that are left, below 0 where they ran out;
+///        memory is at most 16 bytes for each of min(work, 2^24) states
+/// @return nothing where there are none within the budget, or work ran out
+std::optional<std::vector<std::int64_t>> search_core(std::int64_t total, const Choices& choices, std::int64_t budget,
+                                                     std::int64_t& work) {
   std::vector<std::int64_t> base(choices.size());
   std::vector<Member> members;
   // The sums that the units before a member can still turn into the target; of all members first.
@@ -81,40 +76,39 @@ CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t 
   std::vector<std::int64_t> least;
   for (std::size_t j = members.size(); j-- > 0;) {
     const std::vector<State>& after = states[j + 1];
-    if (after.empty()) return result;
+    if (after.empty()) return std::nullopt;
     const Member& member = members[j];
     lowest += member.up;
     highest += member.down;
     const std::int64_t first = std::max(lowest, after.front().sum + member.down);
     const std::int64_t last = std::min(highest, after.back().sum + member.up);
-    if (first > last) return result;
-    result.work += last - first + 1;
-    if (result.work > most_work) return result;
+    if (first > last) return std::nullopt;
+    work -= last - first + 1;
+    if (work < 0) return std::nullopt;
     least.assign(static_cast<std::size_t>(last - first + 1), unreached);
     for (const State& state : after) {
+      std::int64_t tried = 0;
       for (const Choice& step : member.steps) {
-        ++result.work;
+        ++tried;
         if (step.cost > budget - state.cost) break;
         const std::int64_t sum = state.sum + step.units;
         if (sum < first || sum > last) continue;
         std::int64_t& cost = least[static_cast<std::size_t>(sum - first)];
         cost = std::min(cost, state.cost + step.cost);
       }
-      if (result.work > most_work) return result;
+      work -= tried;
+      if (work < 0) return std::nullopt;
     }
     states[j].reserve(least.size() - static_cast<std::size_t>(std::count(least.begin(), least.end(), unreached)));
     for (std::size_t k = 0; k < least.size(); ++k) {
       if (least[k] != unreached) states[j].push_back({first + static_cast<std::int64_t>(k), least[k]});
     }
     kept += states[j].size();
-    if (kept > most_states) {
-      result.work = most_work + 1;
-      return result;
-    }
+    if (kept > most_states) work = -1;
+    if (work < 0) return std::nullopt;
   }
   const State* state = find(states.front(), target);
-  if (state == nullptr) return result;
-  result.split = std::move(base);
+  if (state == nullptr) return std::nullopt;
   for (std::size_t j = 0; j < members.size(); ++j) {
     const Choice* best = nullptr;
     const State* best_after = nullptr;
@@ -127,10 +121,10 @@ CoreSearch search_core(std::int64_t total, const Choices& choices, std::int64_t 
         best_after = after;
       }
     }
-    (*result.split)[members[j].unit] += best->units;
+    base[members[j].unit] += best->units;
     state = best_after;
   }
-  return result;
+  return base;
 }
 
 /// The step from one choice to another.
@@ -261,9 +255,7 @@ LeastTotal least_total(std::int64_t total, const Choices& all_choices, std::int6
       std::nth_element(costs.begin(), dearest, costs.end());
       budget = *dearest;
     }
-    const CoreSearch search = search_core(total, reduced, budget, work);
-    if (search.split) return {*search.split, true, 0.0};
-    work -= search.work;
+    if (auto split = search_core(total, reduced, budget, work)) return {std::move(*split), true, 0.0};
     if (everything) break;
   }
   const std::int64_t bottleneck = least_bottleneck(total, reduced).value();
@@ -368,11 +360,6 @@ ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work)
   result.distribution = predict(std::move(least.units), tables);
   for (const double time_s : result.distribution.predicted_s) result.total_time_s += time_s;
   return result;
-}
-
-Distribution exact(std::int64_t total, Models models) {
-  const std::vector<TimeTable> tables = tabulate(models, total);
-  return exact(total, tables).distribution;
 }
 
 }  // namespace steelyard::partition

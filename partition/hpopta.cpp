@@ -233,9 +233,4 @@ HpoptaResult hpopta(std::int64_t total, TimeTables tables, std::int64_t most_nod
   return Search(total, tables, most_nodes).run();
 }
 
-Distribution hpopta(std::int64_t total, Models models) {
-  const std::vector<TimeTable> tables = tabulate(models, total);
-  return hpopta(total, tables).distribution;
-}
-
 }  // namespace steelyard::partition

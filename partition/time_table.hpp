@@ -72,9 +72,6 @@ struct ExactResult {
 /// @throws InvalidArgument as require_feasible(), and where no sum of sizes is `total`
 ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work = 300'000'000);
 
-/// Solves for models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and exact()
-Distribution exact(std::int64_t total, Models models);
-
 /// A solution in the order in which HPOPTA finds them, each faster than the one before.
 struct HpoptaSolution {
   std::vector<std::int64_t> units;
@@ -102,8 +99,5 @@ struct HpoptaResult {
 /// @throws InvalidArgument as require_feasible(), and where no sum of sizes is `total`
 /// @throws RuntimeFailure when `most_nodes` ends the search before any solution is found
 HpoptaResult hpopta(std::int64_t total, TimeTables tables, std::int64_t most_nodes = 0);
-
-/// Solves for models, tabulated at every size from 1 to `total`. @throws InvalidArgument as tabulate() and hpopta()
-Distribution hpopta(std::int64_t total, Models models);
 
 }  // namespace steelyard::partition

@@ -107,9 +107,10 @@ class RepeatedMeasurement {
 
   /// Balancing ends with a distribution, as measured.
   Outcome outcome(const Slices& units, StopReason reason) {
-    Distribution distribution{units, {}};
-    for (const MeasuredPoint& point : of(units)) distribution.predicted_s.push_back(point.time_s);
-    return {std::move(distribution), reason, count_};
+    Outcome result{{units, {}}, reason, 0};
+    for (const MeasuredPoint& point : of(units)) result.distribution.predicted_s.push_back(point.time_s);
+    result.measurements = count_;
+    return result;
   }
 
  private:
@@ -335,7 +336,8 @@ Outcome balance_throughput(std::int64_t total, std::size_t unit_count, const Mea
   RepeatedMeasurement measurement(measure, options.repetition);
   Slices best = even_slices(total, unit_count);
   while (true) {
-    if (measured_imbalance(measurement.of(best)) <= options.eps) return measurement.outcome(best, StopReason::balanced);
+    Outcome balanced = measurement.outcome(best, StopReason::balanced);
+    if (balanced.distribution.imbalance() <= options.eps) return balanced;
     if (!measurement.differ(best)) return measurement.outcome(best, StopReason::within_spread);
     std::vector<double> speeds;
     for (const MeasuredPoint& point : measurement.of(best)) speeds.push_back(point.units > 0.0 ? point.speed() : 0.0);

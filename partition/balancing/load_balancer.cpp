@@ -217,7 +217,9 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   if (models_.unknown() > 0 && probe_gain_s * remaining_iterations > 2.0 * options_.redistribution_s) {
     return adopt(models_.distribute_and_probe(total_));
   }
-  if (measured_imbalance(points) <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
+  Distribution measured{current_.units, {}};
+  for (const MeasuredPoint& point : points) measured.predicted_s.push_back(point.time_s);
+  if (measured.imbalance() <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
     return BalancingDecision::balanced;
   }
   if (clear_difference_s(points) <= 0.0 && std::ranges::count(current_.units, total_) == 0) {

@@ -34,15 +34,6 @@ double clear_difference_s(std::span<const MeasuredPoint> points) {
   return working > 1 ? longest - shortest : 0.0;
 }
 
-double measured_imbalance(std::span<const MeasuredPoint> points) {
-  const double longest = last_done(points).time_s;
-  double shortest = longest;
-  for (const MeasuredPoint& point : points) {
-    if (point.units > 0.0) shortest = std::min(shortest, point.time_s);
-  }
-  return longest > 0.0 ? (longest - shortest) / longest : 0.0;
-}
-
 MeasuredPoint last_done(std::span<const MeasuredPoint> points) {
   MeasuredPoint last;
   for (const MeasuredPoint& point : points) {

@@ -18,9 +18,6 @@ bool clearly_longer(const models::MeasuredPoint& a, const models::MeasuredPoint&
 /// negative where all intervals overlap; 0 with fewer than two units at work.
 double clear_difference_s(std::span<const models::MeasuredPoint> points);
 
-/// (longest - shortest) / longest of the times; 0 with fewer than two units at work.
-double measured_imbalance(std::span<const models::MeasuredPoint> points);
-
 /// The point that takes longest: when the last unit is done. All zeros where no unit has work.
 models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
 

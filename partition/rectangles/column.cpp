@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -16,59 +17,24 @@ namespace {
 /// A further column must pay by more than sums of doubles scatter.
 constexpr double least_gain = 1e-12;
 
-/// The dynamic programme: after c calls of add_column() it knows the best cuts into c columns.
-class SortedCuts {
- public:
-  explicit SortedCuts(const std::vector<double>& shares) {
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-      if (shares[i] > 0.0) order_.push_back(static_cast<int>(i));
-    }
-    const auto share = [&](int unit) { return shares[static_cast<std::size_t>(unit)]; };
-    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return share(a) > share(b); });
-    before_.push_back(0.0);
-    for (const int unit : order_) before_.push_back(before_.back() + share(unit));
-    sums_.assign(before_.size(), std::numeric_limits<double>::infinity());
-    sums_[0] = 0.0;
-  }
-
-  std::size_t units() const { return order_.size(); }
-
-  void add_column() {
-    std::vector<double> sums(sums_.size(), std::numeric_limits<double>::infinity());
-    std::vector<std::size_t> cuts(sums_.size(), 0);
-    for (std::size_t end = cuts_.size() + 1; end < sums.size(); ++end) {
-      for (std::size_t first = cuts_.size(); first < end; ++first) {
-        const double sum = sums_[first] + static_cast<double>(end - first) * (before_[end] - before_[first]);
-        if (sum < sums[end]) {
-          sums[end] = sum;
-          cuts[end] = first;
-        }
+/// A column more of the dynamic programme, whose `sums` are those of the first q units in the columns so far.
+/// @param before share of the first q units
+/// @return where the last column begins, for the first q units
+std::vector<std::size_t> add_column(std::size_t columns, const std::vector<double>& before, std::vector<double>& sums) {
+  std::vector<double> longer(sums.size(), std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> begins(sums.size(), 0);
+  for (std::size_t end = columns + 1; end < sums.size(); ++end) {
+    for (std::size_t first = columns; first < end; ++first) {
+      const double sum = sums[first] + static_cast<double>(end - first) * (before[end] - before[first]);
+      if (sum < longer[end]) {
+        longer[end] = sum;
+        begins[end] = first;
       }
     }
-    sums_ = std::move(sums);
-    cuts_.push_back(std::move(cuts));
   }
-
-  /// k_1 w_1 + … of the best arrangement in as many columns as were added.
-  double sum() const { return sums_.back(); }
-
-  Arrangement arrangement(std::size_t columns) const {
-    Arrangement arrangement(columns);
-    std::size_t end = order_.size();
-    for (std::size_t column = columns; column-- > 0;) {
-      const std::size_t first = cuts_[column][end];
-      for (std::size_t i = first; i < end; ++i) arrangement[column].push_back(order_[i]);
-      end = first;
-    }
-    return arrangement;
-  }
-
- private:
-  std::vector<int> order_;                      // units with work, largest first
-  std::vector<double> before_;                  // share of the first q units
-  std::vector<double> sums_;                    // of the first q units in the columns so far
-  std::vector<std::vector<std::size_t>> cuts_;  // where the last of c columns begins, for the first q units
-};
+  sums = std::move(longer);
+  return begins;
+}
 
 /// Areas divided by their sum. @throws InvalidArgument as best_arrangement()
 std::vector<double> relative_areas(std::span<const double> areas) {
@@ -96,27 +62,45 @@ std::vector<double> relative_areas(std::span<const double> areas) {
 
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns) {
   require_extents(extents);
-  SortedCuts cuts(relative_areas(areas));
-  const std::size_t most = std::min(cuts.units(), static_cast<std::size_t>(extents.columns));
+  const std::vector<double> shares = relative_areas(areas);
+  const auto share = [&](int unit) { return shares[static_cast<std::size_t>(unit)]; };
+  std::vector<int> order;  // units with work, the largest first
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] > 0.0) order.push_back(static_cast<int>(i));
+  }
+  std::ranges::stable_sort(order, std::greater<>(), share);
+  std::vector<double> before{0.0};
+  for (const int unit : order) before.push_back(before.back() + share(unit));
+  const std::size_t most = std::min(order.size(), static_cast<std::size_t>(extents.columns));
   if (columns && (*columns < 1 || static_cast<std::size_t>(*columns) > most)) {
     throw InvalidArgument(fmt::format("{} columns for {} units with work and {} blocks in a row (expected 1 to {})",
-                                      *columns, cuts.units(), extents.columns, most));
+                                      *columns, order.size(), extents.columns, most));
   }
   const auto rows = static_cast<double>(extents.rows);
   const auto width = static_cast<double>(extents.columns);
+  std::vector<double> sums(before.size(), std::numeric_limits<double>::infinity());
+  sums[0] = 0.0;
+  std::vector<std::vector<std::size_t>> begins;
   double least = std::numeric_limits<double>::infinity();
   std::size_t best = 0;
   for (std::size_t count = 1; count <= (columns ? static_cast<std::size_t>(*columns) : most); ++count) {
     const double height = static_cast<double>(count) * rows;
     if (!columns && height + width >= least) break;
-    cuts.add_column();
-    const double sum = height + width * cuts.sum();
+    begins.push_back(add_column(count - 1, before, sums));
+    const double sum = height + width * sums.back();
     if (columns || sum < least * (1.0 - least_gain)) {
       least = sum;
       best = count;
     }
   }
-  return cuts.arrangement(best);
+  Arrangement arrangement(best);
+  std::size_t end = order.size();
+  for (std::size_t column = best; column-- > 0;) {
+    const std::size_t first = begins[column][end];
+    for (std::size_t i = first; i < end; ++i) arrangement[column].push_back(order[i]);
+    end = first;
+  }
+  return arrangement;
 }
 
 std::int64_t ColumnPartition::half_perimeters() const {

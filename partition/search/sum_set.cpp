@@ -73,19 +73,16 @@ bool SumSet::contains(std::int64_t sum) const {
 
 void SumSet::unroll(std::int64_t length) {
   bits_.resize(words_for(length), 0);
-  if (period_ > 0) {
-    // The known periods are copied behind themselves, so their number doubles each time.
-    for (std::int64_t known = length_; known < length;) {
-      const std::int64_t periods = std::max<std::int64_t>(1, (known - (length_ - period_)) / period_);
-      const std::int64_t shift = periods * period_;
-      Bits tail(bits_.begin() + static_cast<std::ptrdiff_t>((length_ - period_) >> 6), bits_.end());
-      const std::int64_t skipped = ((length_ - period_) >> 6) << 6;
-      tail[0] &= ~std::uint64_t{0} << ((length_ - period_) & 63);
-      or_shifted(bits_, tail, skipped + shift, length);
-      known = std::min(length, known + shift);
-    }
-    clear_from(bits_, length);
+  const std::int64_t first = length_ - period_;
+  // The known periods are copied behind themselves, so their number doubles each time.
+  for (std::int64_t known = length_; period_ > 0 && known < length;) {
+    const std::int64_t shift = (known - first) / period_ * period_;
+    Bits tail(bits_.begin() + static_cast<std::ptrdiff_t>(first >> 6), bits_.end());
+    tail[0] &= ~std::uint64_t{0} << (first & 63);
+    or_shifted(bits_, tail, (first >> 6 << 6) + shift, length);
+    known = std::min(length, known + shift);
   }
+  clear_from(bits_, length);
   length_ = length;
 }
 
