@@ -106,13 +106,7 @@ HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::sp
     ++group;
   }
 
-  HierarchicalDistribution result{predict(std::move(units), models), {shares, {}}};
-  for (const auto& [number, members] : groups) {
-    double slowest_s = 0.0;
-    for (const std::size_t unit : members) slowest_s = std::max(slowest_s, result.units.predicted_s[unit]);
-    result.groups.predicted_s.push_back(slowest_s);
-  }
-  return result;
+  return {predict(std::move(units), models), shares};
 }
 
 }  // namespace steelyard::partition

@@ -53,6 +53,9 @@ TimeProfile::TimeProfile(const models::SpeedModel& model, std::int64_t total) : 
     }
     first = end;
   }
+  const auto direction = [&](std::size_t i) {
+    return (samples[i].time_s > samples[i - 1].time_s ? 1 : 0) - (samples[i].time_s < samples[i - 1].time_s ? 1 : 0);
+  };
   turns_.push_back(samples.front());
   for (std::size_t i = 1; i < samples.size(); ++i) {
     const double time_s = samples[i].time_s;
@@ -60,11 +63,8 @@ TimeProfile::TimeProfile(const models::SpeedModel& model, std::int64_t total) : 
       throw InvalidArgument(
           fmt::format("speed model takes {} s for {} units (expected a time >= 0)", time_s, samples[i].units));
     }
-    const bool last = i + 1 == samples.size();
-    const bool rises = time_s > samples[i - 1].time_s && (last || samples[i + 1].time_s >= time_s);
-    const bool falls = time_s < samples[i - 1].time_s && (last || samples[i + 1].time_s <= time_s);
-    const bool level = time_s == samples[i - 1].time_s && !last && samples[i + 1].time_s == time_s;
-    if (last || !(rises || falls || level)) turns_.push_back(samples[i]);
+    const bool is_last = i + 1 == samples.size();
+    if (is_last || (direction(i + 1) != 0 && direction(i + 1) != direction(i))) turns_.push_back(samples[i]);
   }
 }
 

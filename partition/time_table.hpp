@@ -16,7 +16,6 @@ struct TimeTable {
   struct Entry {
     std::int64_t units = 0;
     double time_s = 0.0;
-    bool operator==(const Entry&) const = default;
   };
   std::vector<Entry> entries;  ///< sizes > 0 and strictly increasing, times >= 0 and finite
 

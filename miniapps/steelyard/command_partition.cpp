@@ -172,7 +172,7 @@ Answer distribute_in_two_levels(const PartitionOptions& options, partition::Mode
   const std::string& outer = options.outer.empty() ? inner.name : options.outer;
   const partition::HierarchicalDistribution found =
       partition::hierarchical(options.total, models, node_of_unit, outer_algorithm(outer), inner);
-  return {found.units, found.groups.units, {}};
+  return {found.units, found.groups, {}};
 }
 
 /// Arranges areas as an algorithm has found them in columns of rectangles of a square matrix.

@@ -113,22 +113,15 @@ std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int
   return units;
 }
 
-std::vector<std::int64_t> PartialModels::distribute(std::int64_t total) const {
+std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, std::int64_t probe) const {
   std::vector<std::int64_t> fixed;
-  for (const std::vector<Entry>& known : entries_) fixed.push_back(known.empty() ? 0 : -1);
-  return distribute_rest(total, fixed).value();
-}
-
-std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total) const {
-  std::vector<std::int64_t> fixed;
-  const auto count = static_cast<std::int64_t>(entries_.size());
-  const std::int64_t probe = std::max<std::int64_t>(1, total / count / probe_divisor);
   std::int64_t left = total;
   for (const std::vector<Entry>& known : entries_) {
     fixed.push_back(known.empty() ? std::min(left, probe) : -1);
-    if (known.empty()) left -= fixed.back();
+    left -= std::max<std::int64_t>(0, fixed.back());
   }
-  const std::vector<std::int64_t> units = distribute_rest(total, fixed).value();
+  std::vector<std::int64_t> units = distribute_rest(total, fixed).value();
+  if (probe == 0) return units;
   for (std::size_t i = 0; i < fixed.size() && left > 0; ++i) {
     if (fixed[i] >= 0 || !doubtful_below(i, units[i])) continue;
     fixed[i] = 1;
@@ -215,7 +208,8 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   // At best unknown units are as fast as the others, and then the data moves twice: for the probe and for the result.
   const double probe_gain_s = last.time_s * static_cast<double>(models_.unknown()) / static_cast<double>(points.size());
   if (models_.unknown() > 0 && probe_gain_s * remaining_iterations > 2.0 * options_.redistribution_s) {
-    return adopt(models_.distribute_and_probe(total_));
+    const std::int64_t even_share = total_ / std::ssize(points);
+    return adopt(models_.distribute(total_, std::max<std::int64_t>(1, even_share / probe_divisor)));
   }
   Distribution measured{current_.units, {}};
   for (const MeasuredPoint& point : points) measured.predicted_s.push_back(point.time_s);
@@ -225,7 +219,7 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   if (clear_difference_s(points) <= 0.0 && std::ranges::count(current_.units, total_) == 0) {
     return BalancingDecision::within_spread;
   }
-  std::vector<std::int64_t> next = models_.distribute(total_);
+  std::vector<std::int64_t> next = models_.distribute(total_, 0);
   if (next == current_.units) return BalancingDecision::settled;
   const double gain_s = last.time_s - last.confidence_s - models_.predict(next).makespan_s();
   if (!(gain_s > 0.0)) return BalancingDecision::settled;

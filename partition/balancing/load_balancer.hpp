@@ -35,13 +35,11 @@ class PartialModels {
 
   /// Predictions where there are models: NaN for work on a unit without points.
   Distribution predict(std::vector<std::int64_t> units) const;
-  /// Units without a point get nothing; one at least has some.
-  std::vector<std::int64_t> distribute(std::int64_t total) const;
-  /// Distributes such that unknown sizes are measured. Units without a point get a sixteenth of the even share, at
-  /// least 1. Units whose slice would be below their smallest measured size get 1 where the models' constant speed
-  /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
-  /// with an overhead. The others share what is left.
-  std::vector<std::int64_t> distribute_and_probe(std::int64_t total) const;
+  /// Units without a point get `probe` as long as there is enough; one at least has some. Where `probe` is above 0,
+  /// unknown sizes are measured: units whose slice would be below their smallest measured size get 1 where the models'
+  /// constant speed below it leads astray, for they would get nothing, or their time fell by less than half as much as
+  /// their size, as with an overhead. The others share what is left.
+  std::vector<std::int64_t> distribute(std::int64_t total, std::int64_t probe) const;
 
  private:
   struct Entry {

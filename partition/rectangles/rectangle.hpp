@@ -57,8 +57,6 @@ struct Overlap {
   int unit = -1;           ///< index of the other unit
   std::int64_t first = 0;  ///< first common block row (or column) of the matrix
   std::int64_t count = 0;  ///< common block rows (or columns); at least 1
-
-  bool operator==(const Overlap&) const = default;
 };
 
 /// For every rectangle all others that cover some of its block rows, near or far: whom it sends its part of SUMMA's
