@@ -57,11 +57,9 @@ std::optional<std::vector<std::int64_t>> search_core(std::int64_t total, const C
     std::ranges::stable_sort(member.steps, {}, &Choice::cost);
     base[i] = member.steps.front().units;
     target -= base[i];
-    for (Choice& step : member.steps) {
-      step.units -= base[i];
-      member.down = std::min(member.down, step.units);
-      member.up = std::max(member.up, step.units);
-    }
+    for (Choice& step : member.steps) step.units -= base[i];
+    member.down = std::ranges::min(member.steps, {}, &Choice::units).units;
+    member.up = std::ranges::max(member.steps, {}, &Choice::units).units;
     lowest -= member.up;
     highest -= member.down;
     if (member.steps.size() > 1) members.push_back(std::move(member));
@@ -297,15 +295,8 @@ int bits_of_ticks(const Choices& choices) {
       fmt::format("{} time tables with sizes up to {} steps (expected a product below 2^58)", choices.size(), largest));
 }
 
-/// Seconds of a tick: a power of two.
-double tick_for(double makespan_s, int bits) {
-  int exponent = 0;
-  std::frexp(makespan_s, &exponent);
-  return std::ldexp(1.0, std::max(exponent, -900) - bits);  // never 0
-}
-
-/// A time by its ordinal in whole ticks. The quotient by a power of two is exact, so nothing is left to a compiler's
-/// choice of instructions; times are not negative, so cutting off rounds down.
+/// A time by its ordinal in whole ticks. The quotient by a tick, a power of two, is exact, so nothing is left to a
+/// compiler's choice of instructions; times are not negative, so cutting off rounds down.
 std::int64_t in_ticks(std::int64_t ordinal, double tick_s) {
   return static_cast<std::int64_t>(std::bit_cast<double>(ordinal) / tick_s + 0.5);
 }
@@ -352,7 +343,9 @@ ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work)
   const auto makespan = total % divisor == 0 ? least_bottleneck(total / divisor, choices) : std::nullopt;
   if (!makespan) throw no_split(total, tables);
   ExactResult result;
-  const double tick_s = tick_for(std::bit_cast<double>(*makespan), bits);
+  int exponent = 0;
+  std::frexp(std::bit_cast<double>(*makespan), &exponent);
+  const double tick_s = std::ldexp(1.0, std::max(exponent, -900) - bits);  // never 0
   LeastTotal least = least_total_within(*makespan, total / divisor, choices, tick_s, most_work);
   for (std::int64_t& units : least.units) units *= divisor;
   result.total_time_is_least = least.is_least;

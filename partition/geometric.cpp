@@ -31,9 +31,8 @@ std::optional<std::int64_t> slices_within(double time_s, std::int64_t total, Mod
 /// doing all that it holds.
 double upper_bound_s(std::int64_t total, Models models) {
   const std::int64_t even_share = even_slices(total, models.size()).front();
-  const bool even_fits = std::all_of(models.begin(), models.end(), [&](const models::SpeedModel* model) {
-    return capacity(*model, even_share) == even_share;
-  });
+  const auto holds_share = [&](const models::SpeedModel* model) { return capacity(*model, even_share) == even_share; };
+  const bool even_fits = std::ranges::all_of(models, holds_share);
   double longest_s = 0.0;
   for (const models::SpeedModel* model : models) {
     const std::int64_t units = even_fits ? even_share : capacity(*model, total);

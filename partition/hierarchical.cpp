@@ -87,12 +87,11 @@ HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::sp
     auto kind = std::ranges::find_if(
         kinds, [&](const GroupModel& known) { return std::ranges::equal(known.units(), units, same); });
     if (kind == kinds.end()) {
-      kinds.emplace_back(std::move(units), inner, total);
+      kinds.emplace_back(units, inner, total);
       kind = kinds.end() - 1;
     }
     kind_of_group.push_back(&*kind);
-    const bool single = members.size() == 1;
-    group_models.push_back(single ? kind->units().front() : static_cast<const models::SpeedModel*>(&*kind));
+    group_models.push_back(units.size() == 1 ? units.front() : &*kind);
   }
 
   const std::vector<std::int64_t> shares = outer.distribute(total, group_models).units;

@@ -1,7 +1,7 @@
 // Equal times: the sizes x_i(T) that units do within T are eliminated, and x_1(T) + … + x_p(T) = total is solved for T
 // (solve_common_time). Where the sum jumps past the total, the unit that jumps takes T and the others less
 // (split_by_common_times). Where that fails, T is bisected further with the sums of all ranges of sizes within T
-// (split_in_ranges); then times other than the makespan are not equalised.
+// (split_within); then times other than the makespan are not equalised.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -183,14 +183,18 @@ SizeRanges sum_of(const SizeRanges& one, const SizeRanges& other, std::int64_t m
   return merged;
 }
 
-/// One size out of the ranges of each, so that they sum to `total`; nothing where none was found. Units without gaps,
-/// or only such as the others fill, cost next to nothing. For the rest, sums are kept as ranges: at most `most_ranges`
-/// over all steps together, and where sums break up into more, the shortest ranges are let go. Only then can a split
-/// that exists be missed. @param ranges each with 0 in its first range
-std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRanges> ranges) {
+/// One size of each unit that takes at most `time_s`, so that they sum to `total`; nothing where none was found. Units
+/// without gaps, or only such as the others fill, cost next to nothing. For the rest, sums are kept as ranges: at most
+/// `most_ranges` over all steps together, and where sums break up into more, the shortest ranges are let go. Only then
+/// can a split that exists be missed.
+std::optional<Sizes> split_within(double time_s, std::int64_t total, TimeProfiles profiles) {
   constexpr std::size_t most_ranges = std::size_t{1} << 20;
+  std::vector<SizeRanges> ranges;  // each with 0 in its first range
   std::vector<std::int64_t> gaps;
-  for (const SizeRanges& each : ranges) gaps.push_back(widest_gap(each));
+  for (const TimeProfile* profile : profiles) {
+    ranges.push_back(profile->sizes_within(time_s));
+    gaps.push_back(widest_gap(ranges.back()));
+  }
   std::vector<std::size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t unit) { return gaps[unit]; });
@@ -222,13 +226,6 @@ std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRan
     left -= sizes[unit];
   }
   return sizes;
-}
-
-std::optional<Sizes> split_within(double time_s, std::int64_t total, TimeProfiles profiles) {
-  std::vector<SizeRanges> ranges;
-  ranges.reserve(profiles.size());
-  for (const TimeProfile* profile : profiles) ranges.push_back(profile->sizes_within(time_s));
-  return split_in_ranges(total, ranges);
 }
 
 /// Bisects between a bound below which there is no split and a time within which there should be one.

@@ -34,10 +34,8 @@ class RepeatedSums {
   RepeatedSums(std::span<const std::int64_t> sizes, std::int64_t count, std::int64_t total)
       : count_(count), total_(total) {
     sums_.emplace(1, sumset(Bits{1}, sizes, 1, sizes.back() + 1));
-    if (count > 1) {
-      add_sums_of(count / 2);
-      add_sums_of(count - count / 2);
-    }
+    if (count > 1) add_sums_of(count / 2);
+    add_sums_of(count - count / 2);
   }
 
   /// Whether `total` is a sum.

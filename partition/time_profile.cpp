@@ -58,10 +58,9 @@ TimeProfile::TimeProfile(const models::SpeedModel& model, std::int64_t total) : 
   };
   turns_.push_back(samples.front());
   for (std::size_t i = 1; i < samples.size(); ++i) {
-    const double time_s = samples[i].time_s;
-    if (!(time_s >= 0.0)) {
-      throw InvalidArgument(
-          fmt::format("speed model takes {} s for {} units (expected a time >= 0)", time_s, samples[i].units));
+    if (!(samples[i].time_s >= 0.0)) {
+      throw InvalidArgument(fmt::format("speed model takes {} s for {} units (expected a time >= 0)", samples[i].time_s,
+                                        samples[i].units));
     }
     const bool is_last = i + 1 == samples.size();
     if (is_last || (direction(i + 1) != 0 && direction(i + 1) != direction(i))) turns_.push_back(samples[i]);

@@ -70,7 +70,7 @@ class RepeatedMeasurement {
   /// Measures until some two units clearly differ; false where that is within the spread after all rounds.
   bool differ(const Slices& units) {
     const auto is_certain = [](const MeasuredPoint& point) { return point.confidence_s == 0.0; };
-    while (clear_difference_s(of(units)) <= 0.0) {
+    while (!clearly_differ(of(units))) {
       // Where nothing is uncertain, more rounds would not tell more.
       if (std::ranges::all_of(of(units), is_certain) || !again(units)) return false;
     }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/balancing/spread.hpp"
 
@@ -24,6 +26,15 @@ constexpr std::size_t most_points = 8;      ///< of a unit
 constexpr int settling = 1;                 ///< iterations after a new distribution that do not count: cold caches
 /// Windows after which a unit without work gets a probe, if worth it; doubles with every one.
 constexpr int idle_windows = 20;
+
+/// The mean of the seconds of several runs of one size, with Student's interval; a single run is believed as it is.
+/// Source: 000, section 6.1.2 (fupermod_ci).
+MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s) {
+  MeasuredPoint point{static_cast<double>(units), mean(times_s), static_cast<int>(times_s.size()), 0.0,
+                      count_outliers(times_s)};
+  if (times_s.size() > 1) point.confidence_s = confidence_half_width(times_s, confidence_level);
+  return point;
+}
 
 /// Whether the distance of two sizes is less than what the intervals of their times leave open.
 bool indistinct(const MeasuredPoint& a, const MeasuredPoint& b) {
@@ -179,12 +190,8 @@ BalancingDecision LoadBalancer::record(std::span<const double> time_s, double re
     --skip_;
     return BalancingDecision::measuring;
   }
-  int iterations = 0;
-  for (std::size_t i = 0; i < time_s.size(); ++i) {
-    if (current_.units[i] > 0) samples_[i].push_back(time_s[i]);
-    iterations = std::max(iterations, static_cast<int>(samples_[i].size()));
-  }
-  if (iterations < options_.window) return BalancingDecision::measuring;
+  for (std::size_t i = 0; i < time_s.size(); ++i) samples_[i].push_back(time_s[i]);
+  if (std::ssize(samples_.front()) < options_.window) return BalancingDecision::measuring;
 
   std::vector<MeasuredPoint> points(time_s.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -216,7 +223,7 @@ BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, do
   if (measured.imbalance() <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
     return BalancingDecision::balanced;
   }
-  if (clear_difference_s(points) <= 0.0 && std::ranges::count(current_.units, total_) == 0) {
+  if (!clearly_differ(points) && std::ranges::count(current_.units, total_) == 0) {
     return BalancingDecision::within_spread;
   }
   std::vector<std::int64_t> next = models_.distribute(total_, 0);

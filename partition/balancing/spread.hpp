@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,19 +10,17 @@ namespace steelyard::partition {
 // Times beside their measured spread. A time is known within its confidence interval; one whose interval was not
 // measured (half width 0) is believed as it is. Points without work (0 units) do not count.
 
+/// Level of all confidence intervals.
+constexpr double confidence_level = 0.95;
+
 /// True when the interval of `a` lies above that of `b`: t_a - c_a > t_b + c_b.
 bool clearly_longer(const models::MeasuredPoint& a, const models::MeasuredPoint& b);
 
-/// By how many seconds some two of the units differ whatever the spread: max_i (t_i - c_i) - min_i (t_i + c_i),
-/// negative where all intervals overlap; 0 with fewer than two units at work.
-double clear_difference_s(std::span<const models::MeasuredPoint> points);
+/// Whether some two of the units differ whatever the spread: max_i (t_i - c_i) > min_i (t_i + c_i).
+bool clearly_differ(std::span<const models::MeasuredPoint> points);
 
 /// The point that takes longest: when the last unit is done. All zeros where no unit has work.
 models::MeasuredPoint last_done(std::span<const models::MeasuredPoint> points);
-
-/// The mean of the seconds of several runs of one size, with Student's 95 % interval; a single run is believed as it
-/// is. Source: 000, section 6.1.2 (fupermod_ci). @throws InvalidArgument for no runs
-models::MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s);
 
 /// One point of several rounds as models::merge_rounds(), of which some may be single runs with an infinite interval:
 /// several of them tell their spread together.

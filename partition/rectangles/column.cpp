@@ -48,12 +48,9 @@ std::vector<double> relative_areas(std::span<const double> areas) {
   }
   if (largest == 0.0) throw InvalidArgument(fmt::format("all {} areas are 0 (expected one above 0)", areas.size()));
   // By the largest first, because the sum of finite areas need not be finite.
-  std::vector<double> shares;
-  double sum = 0.0;
-  for (const double area : areas) {
-    shares.push_back(area / largest);
-    sum += shares.back();
-  }
+  std::vector<double> shares(areas.begin(), areas.end());
+  for (double& share : shares) share /= largest;
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& share : shares) share /= sum;
   return shares;
 }

@@ -24,9 +24,9 @@ constexpr std::int64_t little_work = 1 << 15;
 /// Sizes within a cost as distances from the end, all smallest or all largest sizes, that is nearer to the total: the
 /// sums that matter are then small. All distances are divided by their greatest common divisor.
 struct Distances {
-  std::vector<std::int64_t> values;  ///< of all processing units one after the other, each increasing from 0
-  std::vector<std::size_t> begin;    ///< of each unit, and the end
-  std::int64_t target = 0;           ///< distance of the total
+  std::vector<std::int64_t> values;   ///< of all processing units one after the other, each increasing from 0
+  std::vector<std::size_t> begin{0};  ///< of each unit, and the end
+  std::int64_t target = 0;            ///< distance of the total
   std::int64_t divisor = 1;
   bool from_largest = false;
   bool possible = false;  ///< false where bounds or divisor rule the total out
@@ -39,7 +39,6 @@ struct Distances {
 
 Distances distances(std::int64_t total, const Choices& choices, std::int64_t most_cost) {
   Distances result;
-  result.begin.push_back(0);
   std::int64_t least = 0;
   std::int64_t most = 0;
   for (const auto& unit : choices) {
@@ -137,12 +136,10 @@ bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_
 class Fronts {
  public:
   explicit Fronts(const Choices& choices) : choices_(choices) {
-    begin_.reserve(choices.size() + 1);
-    begin_.push_back(0);
     for (const auto& unit : choices) {
       std::int64_t cheapest = infinite;
       for (std::size_t k = unit.size(); k-- > 0;) {
-        if (k + 1 < unit.size() && unit[k].cost >= cheapest) continue;
+        if (unit[k].cost >= cheapest) continue;
         cheapest = unit[k].cost;
         corners_.push_back(k);
       }
@@ -157,9 +154,9 @@ class Fronts {
     std::int64_t high = 0;
     std::int64_t missing = total;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      low = std::max(low, choice(i, of(i).back()).cost);
-      high = std::max(high, choice(i, of(i).front()).cost);
-      missing -= std::min(missing, choice(i, of(i).front()).units);
+      low = std::max(low, choices_[i][of(i).back()].cost);
+      high = std::max(high, choices_[i][of(i).front()].cost);
+      missing -= std::min(missing, choices_[i][of(i).front()].units);
     }
     if (missing > 0) return std::nullopt;
     while (low < high) {
@@ -169,10 +166,10 @@ class Fronts {
       std::int64_t above = high;  // the smallest behind it
       for (std::size_t i = 0; i < choices_.size(); ++i) {
         const std::size_t place = place_within(i, middle);
-        const Choice& largest = choice(i, of(i)[place]);
+        const Choice& largest = choices_[i][of(i)[place]];
         missing -= std::min(missing, largest.units);
         below = std::max(below, largest.cost);
-        if (place > 0) above = std::min(above, choice(i, of(i)[place - 1]).cost);
+        if (place > 0) above = std::min(above, choices_[i][of(i)[place - 1]].cost);
       }
       (missing == 0 ? high : low) = missing == 0 ? below : above;
     }
@@ -188,8 +185,6 @@ class Fronts {
   }
 
  private:
-  const Choice& choice(std::size_t unit, std::size_t index) const { return choices_[unit][index]; }
-
   std::span<const std::size_t> of(std::size_t unit) const {
     return std::span(corners_).subspan(begin_[unit], begin_[unit + 1] - begin_[unit]);
   }
@@ -197,14 +192,14 @@ class Fronts {
   /// Place among a unit's corners of the first one that costs no more.
   std::size_t place_within(std::size_t unit, std::int64_t cost) const {
     const auto corners = of(unit);
-    const auto cost_of = [&](std::size_t index) { return choice(unit, index).cost; };
+    const auto cost_of = [&](std::size_t index) { return choices_[unit][index].cost; };
     const auto place = std::ranges::lower_bound(corners, cost, std::greater<>(), cost_of);
     return static_cast<std::size_t>(place - corners.begin());
   }
 
   const Choices& choices_;
-  std::vector<std::size_t> corners_;  ///< indices among their unit's choices
-  std::vector<std::size_t> begin_;    ///< of each unit, and the end
+  std::vector<std::size_t> corners_;   ///< indices among their unit's choices
+  std::vector<std::size_t> begin_{0};  ///< of each unit, and the end
 };
 
 std::span<const Choice> of(const NearLargest& near, std::size_t unit) {
@@ -337,7 +332,6 @@ std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choic
   }
   if (near.target < 0) return near;
   near.begin.reserve(choices.size() + 1);
-  near.begin.push_back(0);
   const auto most_choices = static_cast<std::size_t>(little_work / (near.target + 1));
   std::size_t kept = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {

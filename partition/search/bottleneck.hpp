@@ -37,9 +37,9 @@ std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Ch
 /// together by exactly `target`, so choices that are further away than that are in none, and where the target is small
 /// a dynamic programme over the few that are left decides in next to no time.
 struct NearLargest {
-  std::vector<Choice> choices;     ///< of all processing units one after the other; units: distance, increasing from 0
-  std::vector<std::size_t> begin;  ///< of each unit, and the end
-  std::int64_t target = 0;         ///< distances sum to this; negative where the largest sizes fall short of the total
+  std::vector<Choice> choices;  ///< of all processing units one after the other; units: distance, increasing from 0
+  std::vector<std::size_t> begin{0};  ///< of each unit, and the end
+  std::int64_t target = 0;  ///< distances sum to this; negative where the largest sizes fall short of the total
 
   /// Steps of a dynamic programme over the sums 0, …, target.
   std::int64_t work() const { return static_cast<std::int64_t>(choices.size()) * (target + 1); }

@@ -4,7 +4,6 @@
 #include "partition/algorithms.hpp"
 #include "partition/balancing/calibration.hpp"
 #include "partition/balancing/load_balancer.hpp"
-#include "partition/balancing/spread.hpp"
 #include "partition/hierarchical.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
@@ -187,7 +186,6 @@ TEST_CASE("balancing refuses repetitions, measurements and options out of range,
   CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, 1)());
   check({{[] { even_slices(1, 0); }, {"no processing units"}},
          {[] { even_slices(-1, 2); }, {"-1 computation units"}},
-         {[] { point_of_sample(7, {}); }, {"empty sample"}},
          {measured({{2, 1.0}, {3, 1.0}}, 3), {"unit 1 was measured at 3", "expected 1"}},
          {measured({{2, 1.0}, {1, 1.0}}, 6, 3), {"2 points of 3"}},
          {measured({{2, 1.0}, {1, 0.0}}, 3), {"unit 1 took 0 s"}},
