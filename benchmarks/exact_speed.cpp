@@ -6,8 +6,7 @@
 
 #include "benchmarks/program.hpp"
 #include "core/base/progress.hpp"
-#include "partition/exact.hpp"
-#include "partition/hpopta.hpp"
+#include "partition/time_table.hpp"
 
 namespace {
 

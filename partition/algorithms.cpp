@@ -11,8 +11,7 @@
 #include <sstream>
 
 #include "core/base/errors.hpp"
-#include "partition/exact.hpp"
-#include "partition/hpopta.hpp"
+#include "partition/time_table.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -34,31 +33,33 @@ std::vector<double> numbers_of(const std::string& name) {
   return numbers;
 }
 
-/// Whole parts of the total in proportion to the shares.
-Distribution by_shares(std::int64_t total, Models models, const std::vector<double>& shares) {
-  require_feasible(total, models);
-  if (shares.size() != models.size()) {
-    throw InvalidArgument(
-        fmt::format("{} shares for {} processing units (expected one for each)", shares.size(), models.size()));
+/// Predicts slices that take no notice of memory. @throws InvalidArgument for one that exceeds its unit's
+Distribution predict_fitting(std::vector<std::int64_t> slices, Models models, const char* name) {
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (models[i]->fits(static_cast<double>(slices[i]))) continue;
+    throw InvalidArgument(fmt::format("{} of {} computation units does not fit on unit {}, which holds {}", name,
+                                      slices[i], i, models[i]->max_units()));
   }
-  std::vector<double> seconds_per_part;
-  for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
-  std::vector<std::int64_t> units = proportional_parts(total, shares, seconds_per_part);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (units[i] <= capacity(*models[i], total)) continue;
-    throw InvalidArgument(fmt::format("share of {} computation units does not fit on unit {}, which holds {}", units[i],
-                                      i, models[i]->max_units()));
-  }
-  return predict(std::move(units), models);
+  return predict(std::move(slices), models);
 }
 
+/// `shares:A:B:...`: whole parts of the total in proportion to the shares.
 Algorithm by_shares(const std::string& name) {
   const std::vector<double> shares = numbers_of(name);
   if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0.0; })) {
     throw InvalidArgument(fmt::format("partition \"{}\" (expected a share above 0)", name));
   }
-  return {name, "in proportion to given numbers",
-          [shares](std::int64_t total, Models models) { return by_shares(total, models, shares); }};
+  const auto distribute = [shares](std::int64_t total, Models models) {
+    require_feasible(total, models);
+    if (shares.size() != models.size()) {
+      throw InvalidArgument(
+          fmt::format("{} shares for {} processing units (expected one for each)", shares.size(), models.size()));
+    }
+    std::vector<double> seconds_per_part;
+    for (const double share : shares) seconds_per_part.push_back(share > 0.0 ? 1.0 / share : 1.0);
+    return predict_fitting(proportional_parts(total, shares, seconds_per_part), models, "share");
+  };
+  return {name, "in proportion to given numbers", distribute};
 }
 
 /// A model whose computation unit is a piece of several.
@@ -96,18 +97,69 @@ Algorithm constant_at(double units) {
 
 }  // namespace
 
+Distribution even(std::int64_t total, Models models) {
+  require_feasible(total, models);
+  return predict_fitting(even_slices(total, models.size()), models, "even share");
+}
+
+Distribution constant(std::int64_t total, Models models, double at_units) {
+  require_feasible(total, models);
+  if (total == 0) return predict(std::vector<std::int64_t>(models.size(), 0), models);
+  const double size = at_units > 0.0 ? at_units : static_cast<double>(total) / static_cast<double>(models.size());
+  std::vector<double> speeds, max_units;
+  for (const models::SpeedModel* model : models) {
+    max_units.push_back(model->max_units());
+    const double at = std::min(size, max_units.back());
+    speeds.push_back(model->speed(at));
+    if (speeds.back() > 0.0) continue;
+    throw InvalidArgument(
+        fmt::format("{} model of unit {} has no speed at {} computation units (expected constant:N "
+                    "with a size N that all models answer for)",
+                    model->kind(), speeds.size() - 1, at));
+  }
+  return predict(constant_speeds(total, speeds, max_units).units, models);
+}
+
+Distribution distribute_among(std::int64_t total, Models models,
+                              const std::function<Distribution(std::int64_t total, Models models)>& distribute) {
+  std::vector<const models::SpeedModel*> present;
+  for (const models::SpeedModel* model : models) {
+    if (model != nullptr) present.push_back(model);
+  }
+  const Distribution found = distribute(total, present);
+  Distribution distribution;
+  std::size_t next = 0;
+  for (const models::SpeedModel* model : models) {
+    distribution.units.push_back(model != nullptr ? found.units[next] : 0);
+    distribution.predicted_s.push_back(model != nullptr ? found.predicted_s[next++] : 0.0);
+  }
+  return distribution;
+}
+
+Distribution constant_speeds(std::int64_t total, std::span<const double> speeds, std::span<const double> max_units) {
+  std::deque<models::ConstantModel> constants;
+  std::vector<const models::SpeedModel*> pointers;
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    const double limit = max_units.empty() ? models::no_limit : max_units[i];
+    pointers.push_back(speeds[i] == 0.0 ? nullptr : &constants.emplace_back(speeds[i], limit));
+  }
+  // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.
+  return distribute_among(total, pointers, geometric);
+}
+
 std::span<const Algorithm> algorithms() {
-  using OfModels = Distribution (*)(std::int64_t total, Models models);
   static const std::array<Algorithm, 6> all{{
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share, or constant:N at N computation units (CPM)",
        [](std::int64_t total, Models models) { return constant(total, models); }},
       {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
       {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
-      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)", OfModels{hpopta},
+      {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)",
+       [](std::int64_t total, Models models) { return hpopta(total, tabulate(models, total)).distribution; },
        "piecewise_linear", models::Shape::as_measured},
-      {"exact", "least makespan for any shape of speed in polynomial time, then least total time", OfModels{exact},
-       "shrunk", models::Shape::as_measured},
+      {"exact", "least makespan for any shape of speed in polynomial time, then least total time",
+       [](std::int64_t total, Models models) { return exact(total, tabulate(models, total)).distribution; }, "shrunk",
+       models::Shape::as_measured},
   }};
   return all;
 }

@@ -20,6 +20,11 @@ Distribution even(std::int64_t total, Models models);
 /// @throws InvalidArgument as require_feasible(), and for a model without a speed there
 Distribution constant(std::int64_t total, Models models, double at_units = 0.0);
 
+/// Distributes by an algorithm over the units that have a model; those without one (null) get nothing.
+/// @throws InvalidArgument as the algorithm does
+Distribution distribute_among(std::int64_t total, Models models,
+                              const std::function<Distribution(std::int64_t total, Models models)>& distribute);
+
 /// Distributes as constant() does, by speeds; a unit of speed 0 gets nothing.
 /// @param max_units the most that each unit holds; empty: no limits
 /// @throws InvalidArgument where no speed is above 0, and for a total that does not fit
@@ -44,6 +49,16 @@ Distribution geometric(std::int64_t total, Models models);
 /// unit beyond those of TimeProfile.
 /// @throws InvalidArgument as require_feasible(), and where tables of sizes allow no such sum
 Distribution numerical(std::int64_t total, Models models);
+
+/// The least makespan of identical processors, min max_i t(x_i) subject to x_1 + … + x_p = total, over the times at
+/// every size from 1 to `total`. Equal loads are not assumed: where times fall with size, unequal ones are faster.
+/// Bisects over the times that occur; within a time, p sizes sum to the total or not, which takes about 2 log2 p
+/// sumsets instead of one per processor. Sizes count in steps of their greatest common divisor. The larger slices come
+/// first. It takes models of one kind only, so it is not among algorithms(). Source: 002, section 6.3 (POPTA as cited
+/// there), for clusters of identical nodes.
+/// @throws InvalidArgument as require_feasible(), where models are not the same (see same_model()), for a total above
+/// 2^27, and where no sum of sizes is `total`
+Distribution popta(std::int64_t total, Models models);
 
 /// A one-dimensional partitioning algorithm under the name that the command line uses.
 struct Algorithm {

@@ -86,22 +86,16 @@ std::vector<std::int64_t> proportional_parts(std::int64_t total, std::span<const
   return parts;
 }
 
-namespace {
-
-bool same_points(std::span<const models::MeasuredPoint> one, std::span<const models::MeasuredPoint> other) {
-  return std::ranges::equal(one, other, [](const auto& a, const auto& b) {
-    return a.units == b.units && a.time_s == b.time_s && a.confidence_s == b.confidence_s;
-  });
-}
-
-}  // namespace
-
 bool same_model(const models::SpeedModel& one, const models::SpeedModel& other) {
   if (&one == &other) return true;
+  const auto same_point = [](const models::MeasuredPoint& a, const models::MeasuredPoint& b) {
+    return a.units == b.units && a.time_s == b.time_s && a.confidence_s == b.confidence_s;
+  };
   // The cheap differences first: many models are compared with many.
-  return !one.points().empty() && one.max_units() == other.max_units() && same_points(one.points(), other.points()) &&
-         one.kind() == other.kind() && one.parameters() == other.parameters() &&
-         same_points(one.dropped(), other.dropped()) && one.breakpoints() == other.breakpoints();
+  return !one.points().empty() && one.max_units() == other.max_units() &&
+         std::ranges::equal(one.points(), other.points(), same_point) && one.kind() == other.kind() &&
+         one.parameters() == other.parameters() && std::ranges::equal(one.dropped(), other.dropped(), same_point) &&
+         one.breakpoints() == other.breakpoints();
 }
 
 }  // namespace steelyard::partition

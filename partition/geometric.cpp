@@ -30,11 +30,9 @@ std::optional<std::int64_t> slices_within(double time_s, std::int64_t total, Mod
 /// A makespan within which the units can do everything: that of an even split, or where that does not fit, of one unit
 /// doing all that it holds.
 double upper_bound_s(std::int64_t total, Models models) {
-  const auto count = static_cast<std::int64_t>(models.size());
-  const std::int64_t even_share = total / count + (total % count > 0 ? 1 : 0);
-  const bool even_fits = std::all_of(models.begin(), models.end(), [&](const models::SpeedModel* model) {
-    return capacity(*model, even_share) == even_share;
-  });
+  const std::int64_t even_share = even_slices(total, models.size()).front();
+  const auto holds_share = [&](const models::SpeedModel* model) { return capacity(*model, even_share) == even_share; };
+  const bool even_fits = std::ranges::all_of(models, holds_share);
   double longest_s = 0.0;
   for (const models::SpeedModel* model : models) {
     const std::int64_t units = even_fits ? even_share : capacity(*model, total);
@@ -68,7 +66,6 @@ Distribution geometric(std::int64_t total, Models models) {
   std::vector<std::int64_t> units(models.size(), 0);
   if (total == 0) return predict(std::move(units), models);
 
-  const auto count = static_cast<std::int64_t>(models.size());
   double upper_s = upper_bound_s(total, models);
   double lower_s = 0.0;
   std::vector<std::int64_t> candidate(models.size());
@@ -90,7 +87,7 @@ Distribution geometric(std::int64_t total, Models models) {
     lower_s = middle_s;
     units = candidate;
     // What is left is handed out one by one, always to who is done first, which keeps the makespan least.
-    if (total - *sum <= count) break;
+    if (total - *sum <= std::ssize(models)) break;
   }
   distribute_remainder(total - std::accumulate(units.begin(), units.end(), std::int64_t{0}), units, models);
   return predict(std::move(units), models);

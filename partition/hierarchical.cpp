@@ -7,6 +7,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -52,7 +53,7 @@ double GroupModel::units_within(double time_s) const {
 }
 
 std::vector<double> GroupModel::breakpoints() const {
-  std::vector<double> sizes;
+  std::set<double> sizes;
   for (const models::SpeedModel* unit : units_) {
     for (const double breakpoint : unit->breakpoints()) {
       if (!unit->fits(breakpoint)) continue;
@@ -60,73 +61,51 @@ std::vector<double> GroupModel::breakpoints() const {
       for (const models::SpeedModel* each : units_) {
         sum += each == unit ? breakpoint : std::floor(each->units_within(unit->time_s(breakpoint)));
       }
-      if (sum > 0.0 && fits(sum)) sizes.push_back(sum);
+      if (sum > 0.0 && fits(sum)) sizes.insert(sum);
     }
   }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
+  return {sizes.begin(), sizes.end()};
 }
-
-namespace {
-
-using Members = std::vector<std::size_t>;
-
-std::vector<Members> members_of_groups(std::size_t count, std::span<const int> group_of_unit) {
-  if (group_of_unit.size() != count) {
-    throw InvalidArgument(
-        fmt::format("{} group numbers for {} models (expected as many)", group_of_unit.size(), count));
-  }
-  std::map<int, Members> groups;
-  for (std::size_t i = 0; i < count; ++i) groups[group_of_unit[i]].push_back(i);
-  std::vector<Members> members;
-  for (auto& [group, of_group] : groups) members.push_back(std::move(of_group));
-  return members;
-}
-
-bool same_units(Models one, Models other) {
-  return std::ranges::equal(one, other, [](const auto* a, const auto* b) { return same_model(*a, *b); });
-}
-
-}  // namespace
 
 HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::span<const int> group_of_unit,
                                       const Algorithm& outer, const Algorithm& inner) {
   require_feasible(total, models);
-  const std::vector<Members> groups = members_of_groups(models.size(), group_of_unit);
+  if (group_of_unit.size() != models.size()) {
+    throw InvalidArgument(
+        fmt::format("{} group numbers for {} models (expected as many)", group_of_unit.size(), models.size()));
+  }
+  std::map<int, std::vector<std::size_t>> groups;  // the units of each
+  for (std::size_t i = 0; i < models.size(); ++i) groups[group_of_unit[i]].push_back(i);
 
   std::deque<GroupModel> kinds;
   std::vector<const GroupModel*> kind_of_group;
   std::vector<const models::SpeedModel*> group_models;
-  for (const Members& members : groups) {
+  const auto same = [](const auto* one, const auto* other) { return same_model(*one, *other); };
+  for (const auto& [number, members] : groups) {
     std::vector<const models::SpeedModel*> units;
     for (const std::size_t unit : members) units.push_back(models[unit]);
-    auto kind = std::ranges::find_if(kinds, [&](const GroupModel& known) { return same_units(known.units(), units); });
+    auto kind = std::ranges::find_if(
+        kinds, [&](const GroupModel& known) { return std::ranges::equal(known.units(), units, same); });
     if (kind == kinds.end()) {
-      kinds.emplace_back(std::move(units), inner, total);
+      kinds.emplace_back(units, inner, total);
       kind = kinds.end() - 1;
     }
     kind_of_group.push_back(&*kind);
-    const bool single = members.size() == 1;
-    group_models.push_back(single ? kind->units().front() : static_cast<const models::SpeedModel*>(&*kind));
+    group_models.push_back(units.size() == 1 ? units.front() : &*kind);
   }
 
   const std::vector<std::int64_t> shares = outer.distribute(total, group_models).units;
   std::vector<std::int64_t> units(models.size(), 0);
   std::map<std::pair<const GroupModel*, std::int64_t>, std::vector<std::int64_t>> known;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
+  std::size_t group = 0;
+  for (const auto& [number, members] : groups) {
     auto& split = known[{kind_of_group[group], shares[group]}];
     if (split.empty()) split = kind_of_group[group]->distribute(shares[group]).units;
-    for (std::size_t i = 0; i < split.size(); ++i) units[groups[group][i]] = split[i];
+    for (std::size_t i = 0; i < split.size(); ++i) units[members[i]] = split[i];
+    ++group;
   }
 
-  HierarchicalDistribution result{predict(std::move(units), models), {shares, {}}};
-  for (const Members& members : groups) {
-    double slowest_s = 0.0;
-    for (const std::size_t unit : members) slowest_s = std::max(slowest_s, result.units.predicted_s[unit]);
-    result.groups.predicted_s.push_back(slowest_s);
-  }
-  return result;
+  return {predict(std::move(units), models), shares};
 }
 
 }  // namespace steelyard::partition

@@ -40,8 +40,8 @@ class GroupModel : public models::SpeedModel {
 };
 
 struct HierarchicalDistribution {
-  Distribution units;   ///< of all processing units, in their order
-  Distribution groups;  ///< of all groups, in the order of their numbers; a group is as slow as its slowest unit
+  Distribution units;                ///< of all processing units, in their order
+  std::vector<std::int64_t> groups;  ///< computation units of all groups, in the order of their numbers
 };
 
 /// Two levels: the outer algorithm distributes the total over groups of processing units, such as nodes, by GroupModel,

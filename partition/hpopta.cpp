@@ -1,5 +1,3 @@
-#include "partition/hpopta.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/errors.hpp"
+#include "partition/time_table.hpp"
 
 namespace steelyard::partition {
 namespace {
@@ -19,12 +18,16 @@ class Search {
   Search(std::int64_t total, TimeTables tables, std::int64_t most_nodes)
       : tables_(tables), levels_(tables.size()), total_(total), most_nodes_(most_nodes), divisor_(total) {
     for (const TimeTable& table : tables) {
-      by_time_.push_back(table.entries);
+      std::vector<TimeTable::Entry>& choices = by_time_.emplace_back(table.entries);
+      choices.insert(choices.begin(), TimeTable::Entry{});
       // Ties in order of size, as in figure 5.
-      std::ranges::stable_sort(by_time_.back(), {}, &TimeTable::Entry::time_s);
-      for (const TimeTable::Entry& entry : table.entries) divisor_ = std::gcd(divisor_, entry.units);
+      std::ranges::stable_sort(choices, {}, &TimeTable::Entry::time_s);
+      std::vector<std::int64_t>& largest = largest_.emplace_back();
+      for (const TimeTable::Entry& choice : choices) {
+        largest.push_back(std::max(largest.empty() ? 0 : largest.back(), choice.units));
+        divisor_ = std::gcd(divisor_, choice.units);
+      }
     }
-    largest_within();
   }
 
   HpoptaResult run() {
@@ -33,7 +36,7 @@ class Search {
       memory_.resize((levels_ - 2) * static_cast<std::size_t>(total_ / std::max<std::int64_t>(divisor_, 1) + 1));
     }
     current_.assign(levels_, 0);
-    index_.assign(levels_, -1);
+    index_.assign(levels_, 0);
     if (total_ > 0) kernel(total_, 0);
     result_.complete = !out_of_nodes_;
     if (best_.empty()) {
@@ -49,6 +52,14 @@ class Search {
  private:
   static constexpr int nowhere = -1;
 
+  /// Memory about a node: how the workload is shared by processing units c, …, p - 1.
+  struct Memory {
+    std::size_t last_examined = 0;  ///< place of what processing unit c gets among its choices
+    double time_s = 0.0;            ///< parallel time
+    bool is_final = false;          ///< nothing faster is left to be found
+    bool holds_solution = false;
+  };
+
   /// Algorithm 1, lines 3-6.
   void start_with_load_equal() {
     std::vector<std::int64_t> equal = even_slices(total_, levels_);
@@ -56,7 +67,7 @@ class Search {
     tau_ = tables_[slowest].time_s(equal[slowest]);
     if (tau_ < infinity) best_ = equal;
     update_size_thresholds();
-    result_.solutions.push_back({std::move(equal), tau_, sigma_, slowest, {}});
+    result_.solutions.push_back({std::move(equal), tau_, sigma_, slowest});
   }
 
   /// Level of the longest time, of several the nearest to the root.
@@ -71,54 +82,34 @@ class Search {
     return slowest;
   }
 
-  /// Largest size among the first j + 1 entries by time, so that a new tau costs a binary search and not a scan.
-  void largest_within() {
-    for (const auto& entries : by_time_) {
-      std::vector<std::int64_t>& largest = largest_.emplace_back();
-      for (const TimeTable::Entry& entry : entries) {
-        largest.push_back(std::max(largest.empty() ? 0 : largest.back(), entry.units));
-      }
-    }
-  }
-
   /// sigma_c: the most that processing units c, …, p - 1 can do in less than tau.
   void update_size_thresholds() {
     sigma_.resize(levels_);
     std::int64_t sum = 0;
     for (std::size_t c = levels_; c-- > 0;) {
-      const auto& entries = by_time_[c];
-      const auto end = std::ranges::lower_bound(entries, tau_, {}, &TimeTable::Entry::time_s);
+      const auto& choices = by_time_[c];
+      const auto end = std::ranges::lower_bound(choices, tau_, {}, &TimeTable::Entry::time_s);
       const std::int64_t most =
-          end == entries.begin() ? 0 : largest_[c][static_cast<std::size_t>(end - entries.begin() - 1)];
+          end == choices.begin() ? 0 : largest_[c][static_cast<std::size_t>(end - choices.begin() - 1)];
       // Saturates: beyond any workload the exact threshold no longer matters to Cut.
-      sum =
-          most > std::numeric_limits<std::int64_t>::max() - sum ? std::numeric_limits<std::int64_t>::max() : sum + most;
+      sum += std::min(most, std::numeric_limits<std::int64_t>::max() - sum);
       sigma_[c] = sum;
     }
   }
 
   bool is_remembered(std::size_t c) const { return c >= 1 && c + 2 <= levels_; }
 
-  HpoptaMemory& cell(std::size_t c, std::int64_t workload) {
+  Memory& cell(std::size_t c, std::int64_t workload) {
     const auto row = static_cast<std::size_t>(total_ / divisor_ + 1);
     return memory_[(c - 1) * row + static_cast<std::size_t>(workload / divisor_)];
-  }
-
-  double time_at(std::size_t c, int index) const {
-    return index < 0 ? 0.0 : by_time_[c][static_cast<std::size_t>(index)].time_s;
   }
 
   /// Fills levels c, …, p - 1 of the current distribution from memory.
   void recall(std::int64_t workload, std::size_t c) {
     for (; c < levels_; ++c) {
-      if (is_remembered(c) && workload > 0) {
-        const HpoptaMemory& memory = cell(c, workload);
-        current_[c] = memory.units;
-        index_[c] = memory.last_examined;
-      } else {
-        current_[c] = workload;  // the last level takes what is left; all levels after a finished workload nothing
-        index_[c] = -1;
-      }
+      // The last level takes what is left; all levels after a finished workload nothing.
+      index_[c] = is_remembered(c) && workload > 0 ? cell(c, workload).last_examined : 0;
+      current_[c] = is_remembered(c) ? by_time_[c][index_[c]].units : workload;
       workload -= current_[c];
     }
   }
@@ -133,7 +124,7 @@ class Search {
     tau_ = longest_s;
     best_ = current_;
     update_size_thresholds();
-    result_.solutions.push_back({current_, tau_, sigma_, slowest, {}});
+    result_.solutions.push_back({current_, tau_, sigma_, slowest});
     save(from_memory);
   }
 
@@ -144,14 +135,8 @@ class Search {
     for (std::size_t c = levels_; c-- > 1;) {
       workload += current_[c];
       longest_s = std::max(longest_s, tables_[c].time_s(current_[c]));
-      if (!is_remembered(c) || workload == 0) continue;
-      HpoptaMemory& memory = cell(c, workload);
-      if (c < from_memory) {
-        memory = {c, workload, current_[c], index_[c], longest_s, false, true};
-      }
-      result_.solutions.back().saved.push_back(memory);
+      if (c < from_memory && is_remembered(c) && workload > 0) cell(c, workload) = {index_[c], longest_s, false, true};
     }
-    std::reverse(result_.solutions.back().saved.begin(), result_.solutions.back().saved.end());
   }
 
   /// Operation Backtrack: whether level c is to be left after what was found below it.
@@ -176,21 +161,14 @@ class Search {
 
   /// Operation ReadMemory with what algorithm 2 does on its answer (lines 13-27). Returns false when the node is done,
   /// else `index` is where its examination begins.
-  bool read_memory(std::int64_t workload, std::size_t c, int& index) {
-    const HpoptaMemory memory = cell(c, workload);
-    if (memory.holds_solution && memory.time_s < tau_) {
-      ++result_.memory_reads;
+  bool read_memory(std::int64_t workload, std::size_t c, std::size_t& index) {
+    const Memory memory = cell(c, workload);
+    const bool is_usable = memory.holds_solution && memory.time_s < tau_;
+    if (is_usable) {
       recall(workload, c);
       process_solution(c);
-      if (memory.is_final) return false;
-      if (backtrack(workload, c)) return false;
-      index = memory.last_examined;
-      return true;
     }
-    if (memory.is_final) {
-      ++result_.memory_misses;
-      return false;
-    }
+    if (memory.is_final || (is_usable && backtrack(workload, c))) return false;
     if (memory.holds_solution) index = memory.last_examined;
     return true;
   }
@@ -202,10 +180,7 @@ class Search {
       return;
     }
     ++result_.nodes;
-    if (workload > sigma_[c]) {
-      ++result_.cuts;
-      return;
-    }
+    if (workload > sigma_[c]) return;  // operation Cut
     if (c + 1 == levels_) {
       if (tables_[c].time_s(workload) < tau_) {
         current_[c] = workload;
@@ -213,10 +188,11 @@ class Search {
       }
       return;
     }
-    int index = -1;
+    std::size_t index = 0;
     if (is_remembered(c) && !read_memory(workload, c, index)) return;
-    for (; time_at(c, index) < tau_; ++index) {
-      const std::int64_t units = index < 0 ? 0 : by_time_[c][static_cast<std::size_t>(index)].units;
+    const auto& choices = by_time_[c];
+    for (; index < choices.size() && choices[index].time_s < tau_; ++index) {
+      const std::int64_t units = choices[index].units;
       current_[c] = units;
       index_[c] = index;
       if (units == workload) {
@@ -227,7 +203,6 @@ class Search {
         if (out_of_nodes_) return;
       }
       if (backtrack(workload, c)) return;
-      if (index + 1 == static_cast<int>(by_time_[c].size())) break;
     }
     finalise(workload, c);
   }
@@ -238,13 +213,14 @@ class Search {
   std::int64_t most_nodes_;
   std::int64_t divisor_;
   bool out_of_nodes_ = false;
-  std::vector<std::vector<TimeTable::Entry>> by_time_;
+  std::vector<std::vector<TimeTable::Entry>> by_time_;  ///< choices of each level, nothing among them
+  /// Largest size up to each choice, so that a new tau costs a binary search and not a scan.
   std::vector<std::vector<std::int64_t>> largest_;
   double tau_ = infinity;
   std::vector<std::int64_t> sigma_;
-  std::vector<HpoptaMemory> memory_;
+  std::vector<Memory> memory_;
   std::vector<std::int64_t> current_;
-  std::vector<int> index_;
+  std::vector<std::size_t> index_;
   std::vector<std::int64_t> best_;
   int backtrack_to_ = nowhere;
   HpoptaResult result_;
@@ -255,11 +231,6 @@ class Search {
 HpoptaResult hpopta(std::int64_t total, TimeTables tables, std::int64_t most_nodes) {
   require_feasible(total, tables);
   return Search(total, tables, most_nodes).run();
-}
-
-Distribution hpopta(std::int64_t total, Models models) {
-  const std::vector<TimeTable> tables = tabulate(models, total);
-  return hpopta(total, tables).distribution;
 }
 
 }  // namespace steelyard::partition

@@ -1,13 +1,12 @@
 // Equal times: the sizes x_i(T) that units do within T are eliminated, and x_1(T) + … + x_p(T) = total is solved for T
 // (solve_common_time). Where the sum jumps past the total, the unit that jumps takes T and the others less
 // (split_by_common_times). Where that fails, T is bisected further with the sums of all ranges of sizes within T
-// (split_in_ranges); then times other than the makespan are not equalised.
+// (split_within); then times other than the makespan are not equalised.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -114,8 +113,7 @@ std::optional<Sizes> split_by_common_times(std::int64_t total, TimeProfiles prof
     }
     // Lower indices jump first, and only as many as are needed.
     std::int64_t missing = left - Sum(solved->units_before, left).whole;
-    std::vector<std::size_t> stay;
-    std::vector<const TimeProfile*> staying;
+    std::size_t staying = 0;
     for (std::size_t i = 0; i < index.size(); ++i) {
       const std::int64_t jump = solved->units[i] - solved->units_before[i];
       if (jump > 0 && missing > 0) {
@@ -125,13 +123,13 @@ std::optional<Sizes> split_by_common_times(std::int64_t total, TimeProfiles prof
         missing -= jump;
       } else {
         split[index[i]] = solved->units_before[i];
-        stay.push_back(index[i]);
-        staying.push_back(others[i]);
+        index[staying] = index[i];
+        others[staying++] = others[i];
       }
     }
     if (missing == 0) return split;
-    index = std::move(stay);
-    others = std::move(staying);
+    index.resize(staying);
+    others.resize(staying);
     within_s = solved->before_s;
   }
 }
@@ -145,12 +143,10 @@ std::int64_t widest_gap(const SizeRanges& ranges) {
 
 void keep_longest(SizeRanges& ranges, std::size_t most) {
   if (ranges.size() <= most) return;
-  const auto longer = [](const SizeRange& a, const SizeRange& b) {
-    return a.last - a.first != b.last - b.first ? a.last - a.first > b.last - b.first : a.first < b.first;
-  };
-  std::nth_element(ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(most), ranges.end(), longer);
+  const auto shorter_later = [](const SizeRange& range) { return std::pair(range.first - range.last, range.first); };
+  std::ranges::nth_element(ranges, ranges.begin() + static_cast<std::ptrdiff_t>(most), {}, shorter_later);
   ranges.resize(most);
-  std::sort(ranges.begin(), ranges.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+  std::ranges::sort(ranges, {}, &SizeRange::first);
 }
 
 /// The largest size in `ranges` that leaves one of `sums` of the `total`; -1 where there is none.
@@ -175,7 +171,7 @@ SizeRanges sum_of(const SizeRanges& one, const SizeRanges& other, std::int64_t m
       all.push_back({a.first + b.first, a.last > most - b.last ? most : a.last + b.last});
     }
   }
-  std::sort(all.begin(), all.end(), [](const SizeRange& a, const SizeRange& b) { return a.first < b.first; });
+  std::ranges::sort(all, {}, &SizeRange::first);
   SizeRanges merged;
   for (const SizeRange& range : all) {
     if (!merged.empty() && range.first - 1 <= merged.back().last) {
@@ -187,26 +183,31 @@ SizeRanges sum_of(const SizeRanges& one, const SizeRanges& other, std::int64_t m
   return merged;
 }
 
-/// One size out of the ranges of each, so that they sum to `total`; nothing where none was found. Units without gaps,
-/// or only such as the others fill, cost next to nothing. For the rest, sums are kept as ranges: at most `most_ranges`
-/// over all steps together, and where sums break up into more, the shortest ranges are let go. Only then can a split
-/// that exists be missed. @param ranges each with 0 in its first range
-std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRanges> ranges) {
+/// One size of each unit that takes at most `time_s`, so that they sum to `total`; nothing where none was found. Units
+/// without gaps, or only such as the others fill, cost next to nothing. For the rest, sums are kept as ranges: at most
+/// `most_ranges` over all steps together, and where sums break up into more, the shortest ranges are let go. Only then
+/// can a split that exists be missed.
+std::optional<Sizes> split_within(double time_s, std::int64_t total, TimeProfiles profiles) {
   constexpr std::size_t most_ranges = std::size_t{1} << 20;
+  std::vector<SizeRanges> ranges;  // each with 0 in its first range
   std::vector<std::int64_t> gaps;
-  for (const SizeRanges& each : ranges) gaps.push_back(widest_gap(each));
+  for (const TimeProfile* profile : profiles) {
+    ranges.push_back(profile->sizes_within(time_s));
+    gaps.push_back(widest_gap(ranges.back()));
+  }
   std::vector<std::size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return gaps[a] < gaps[b]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t unit) { return gaps[unit]; });
 
-  // While no gap is wider than what the ones before it reach, their sums are all sizes up to the sum of the largest.
-  std::vector<std::int64_t> reach{0};
-  while (reach.size() <= order.size() && gaps[order[reach.size() - 1]] <= reach.back()) {
-    const std::int64_t largest = ranges[order[reach.size() - 1]].back().last;
-    reach.push_back(largest > total - reach.back() ? total : reach.back() + largest);
+  // Of the first units. While no gap is wider than what the ones before it reach, their sums are all sizes up to the
+  // sum of the largest.
+  std::vector<SizeRanges> sums{{{0, 0}}};
+  std::size_t filled = 0;
+  for (; filled < order.size() && gaps[order[filled]] <= sums.back().back().last; ++filled) {
+    const std::int64_t reach = sums.back().back().last;
+    const std::int64_t largest = ranges[order[filled]].back().last;
+    sums.push_back({{0, largest > total - reach ? total : reach + largest}});
   }
-  const std::size_t filled = reach.size() - 1;
-  std::vector<SizeRanges> sums{{{0, reach.back()}}};
   const std::size_t most = std::max<std::size_t>(64, most_ranges / (order.size() - filled + 1));
   for (std::size_t i = filled; i < order.size() && sums.back().back().last < total; ++i) {
     sums.push_back(sum_of(sums.back(), ranges[order[i]], total));
@@ -215,28 +216,16 @@ std::optional<Sizes> split_in_ranges(std::int64_t total, std::span<const SizeRan
     keep_longest(sums.back(), most);
     if (end.last == total && sums.back().back() != end) sums.back().push_back(end);
   }
+  if (sums.back().back().last < total) return std::nullopt;
 
   std::vector<std::int64_t> sizes(ranges.size(), 0);
   std::int64_t left = total;
-  if (sums.back().back().last < total) return std::nullopt;
   for (std::size_t i = sums.size() - 1; i > 0; --i) {
-    const std::size_t unit = order[filled + i - 1];
+    const std::size_t unit = order[i - 1];
     sizes[unit] = largest_leaving(left, ranges[unit], sums[i - 1]);
     left -= sizes[unit];
   }
-  for (std::size_t i = filled; i > 0; --i) {
-    const std::size_t unit = order[i - 1];
-    sizes[unit] = largest_leaving(left, ranges[unit], {{0, reach[i - 1]}});
-    left -= sizes[unit];
-  }
   return sizes;
-}
-
-std::optional<Sizes> split_within(double time_s, std::int64_t total, TimeProfiles profiles) {
-  std::vector<SizeRanges> ranges;
-  ranges.reserve(profiles.size());
-  for (const TimeProfile* profile : profiles) ranges.push_back(profile->sizes_within(time_s));
-  return split_in_ranges(total, ranges);
 }
 
 /// Bisects between a bound below which there is no split and a time within which there should be one.
@@ -270,19 +259,16 @@ bool may_be_beaten(double makespan_s, Models models, TimeProfiles profiles) {
 Distribution numerical(std::int64_t total, Models models) {
   require_feasible(total, models);
   if (total == 0) return predict(Sizes(models.size(), 0), models);
-  std::map<const models::SpeedModel*, const TimeProfile*> known;
-  std::deque<TimeProfile> owned;
+  std::map<const models::SpeedModel*, TimeProfile> known;
   std::vector<const TimeProfile*> profiles;
-  const auto count = static_cast<std::int64_t>(models.size());
-  const std::int64_t even_share = total / count + (total % count > 0 ? 1 : 0);
+  const std::int64_t even_share = even_slices(total, models.size()).front();
   double even_s = 0.0;
   double longest_s = 0.0;
   for (const models::SpeedModel* model : models) {
-    const TimeProfile*& profile = known[model];
-    if (profile == nullptr) profile = &owned.emplace_back(*model, total);
-    profiles.push_back(profile);
-    even_s = std::max(even_s, profile->time_s(even_share));
-    longest_s = std::max(longest_s, profile->longest_s());
+    const TimeProfile& profile = known.try_emplace(model, *model, total).first->second;
+    profiles.push_back(&profile);
+    even_s = std::max(even_s, profile.time_s(even_share));
+    longest_s = std::max(longest_s, profile.longest_s());
   }
   // A time within which everything can be done: of the even split where it fits, else of the slowest size of all.
   double least_s = std::isfinite(even_s) ? even_s : longest_s;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/base/errors.hpp"
 #include "partition/distribution.hpp"
@@ -14,19 +15,15 @@ namespace {
 constexpr int parts = 8;
 
 /// Whole sizes around every breakpoint, and both ends.
-std::vector<std::int64_t> ends_of_gaps(const models::SpeedModel& model, std::int64_t capacity) {
-  std::vector<std::int64_t> ends{0, std::min<std::int64_t>(1, capacity), capacity};
+std::set<std::int64_t> ends_of_gaps(const models::SpeedModel& model, std::int64_t capacity) {
+  std::set<std::int64_t> ends{0, std::min<std::int64_t>(1, capacity), capacity};
   for (const double breakpoint : model.breakpoints()) {
     const double whole = std::floor(breakpoint);
     if (!(whole < static_cast<double>(capacity))) break;
     const auto size = static_cast<std::int64_t>(whole);
     // A table answers at its points only, so the sizes on both sides of a point count as much.
-    for (std::int64_t near = std::max<std::int64_t>(size - 1, 0); near <= std::min(size + 1, capacity); ++near) {
-      ends.push_back(near);
-    }
+    for (const std::int64_t near : {size - 1, size, size + 1}) ends.insert(std::clamp<std::int64_t>(near, 0, capacity));
   }
-  std::sort(ends.begin(), ends.end());
-  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   return ends;
 }
 
@@ -46,27 +43,27 @@ bool turns(double rise, double first_pace, double last_pace) {
 }  // namespace
 
 TimeProfile::TimeProfile(const models::SpeedModel& model, std::int64_t total) : model_(&model) {
-  const std::vector<std::int64_t> ends = ends_of_gaps(model, partition::capacity(model, total));
   std::vector<Turn> samples{at(0)};
-  for (std::size_t i = 1; i < ends.size(); ++i) {
-    const std::int64_t gap = ends[i] - ends[i - 1];
+  std::int64_t first = 0;
+  for (const std::int64_t end : ends_of_gaps(model, partition::capacity(model, total))) {
+    const std::int64_t gap = end - first;
     for (int part = 1; part <= parts; ++part) {
-      const std::int64_t size = ends[i - 1] + gap / parts * part + gap % parts * part / parts;
+      const std::int64_t size = first + gap / parts * part + gap % parts * part / parts;
       if (size > samples.back().units) look(samples, at(size));
     }
+    first = end;
   }
+  const auto direction = [&](std::size_t i) {
+    return (samples[i].time_s > samples[i - 1].time_s ? 1 : 0) - (samples[i].time_s < samples[i - 1].time_s ? 1 : 0);
+  };
   turns_.push_back(samples.front());
   for (std::size_t i = 1; i < samples.size(); ++i) {
-    const double time_s = samples[i].time_s;
-    if (!(time_s >= 0.0)) {
-      throw InvalidArgument(
-          fmt::format("speed model takes {} s for {} units (expected a time >= 0)", time_s, samples[i].units));
+    if (!(samples[i].time_s >= 0.0)) {
+      throw InvalidArgument(fmt::format("speed model takes {} s for {} units (expected a time >= 0)", samples[i].time_s,
+                                        samples[i].units));
     }
-    const bool last = i + 1 == samples.size();
-    const bool rises = time_s > samples[i - 1].time_s && (last || samples[i + 1].time_s >= time_s);
-    const bool falls = time_s < samples[i - 1].time_s && (last || samples[i + 1].time_s <= time_s);
-    const bool level = time_s == samples[i - 1].time_s && !last && samples[i + 1].time_s == time_s;
-    if (last || !(rises || falls || level)) turns_.push_back(samples[i]);
+    const bool is_last = i + 1 == samples.size();
+    if (is_last || (direction(i + 1) != 0 && direction(i + 1) != direction(i))) turns_.push_back(samples[i]);
   }
 }
 
@@ -133,8 +130,7 @@ std::int64_t TimeProfile::last_within(double time_s, Turn within, Turn beyond) c
 std::int64_t TimeProfile::largest_within(double time_s, std::int64_t known, std::int64_t limit) const {
   Turn right = at(limit);
   if (right.time_s <= time_s) return limit;
-  auto turn = std::lower_bound(turns_.begin(), turns_.end(), limit,
-                               [](const Turn& each, std::int64_t units) { return each.units < units; });
+  auto turn = std::ranges::lower_bound(turns_, limit, {}, &Turn::units);
   while (turn != turns_.begin() && (--turn)->units > known) {
     if (turn->time_s <= time_s) return last_within(time_s, *turn, right);
     right = *turn;

@@ -22,13 +22,11 @@ void require_valid(const TimeTable& table, std::size_t index) {
   if (is_valid) return;
   before = 0;
   for (const TimeTable::Entry& entry : table.entries) {
-    if (entry.units <= before) {
-      throw InvalidArgument(fmt::format("time table of unit {}: size {} after {} (expected sizes > 0, increasing)",
-                                        index, entry.units, before));
-    }
-    if (!(entry.time_s >= 0.0 && std::isfinite(entry.time_s))) {
-      throw InvalidArgument(fmt::format("time table of unit {}: {} s for size {} (expected a finite time >= 0)", index,
-                                        entry.time_s, entry.units));
+    if (entry.units <= before || !(entry.time_s >= 0.0 && std::isfinite(entry.time_s))) {
+      throw InvalidArgument(
+          fmt::format("time table of unit {}: {} s for size {} after {} (expected finite times >= 0 and sizes > 0, "
+                      "increasing)",
+                      index, entry.time_s, entry.units, before));
     }
     before = entry.units;
   }

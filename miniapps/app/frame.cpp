@@ -111,7 +111,6 @@ Plan Frame::even_plan(std::int64_t total) const {
 
 StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::LoadBalancerOptions options) const {
   const partition::Algorithm algorithm = this->algorithm(is_dynamic() ? "geometric" : partition());
-  options.model_kind = algorithm.model_kind;
   options.start = units;
   const std::int64_t total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   return {*this, partition::LoadBalancer(total, units.size(), algorithm, std::move(options))};

@@ -12,7 +12,6 @@
 #include "partition/algorithms.hpp"
 #include "partition/distribution.hpp"
 #include "partition/hierarchical.hpp"
-#include "partition/popta.hpp"
 #include "partition/rectangles/column.hpp"
 
 namespace steelyard::tool {
@@ -158,9 +157,7 @@ std::string compare(const PartitionOptions& options) {
 
 /// popta() is no algorithm of the list, for it takes only models that are all the same.
 partition::Algorithm outer_algorithm(const std::string& name) {
-  const partition::Algorithm popta{
-      "popta", "HPOPTA's forerunner for identical nodes",
-      static_cast<partition::Distribution (*)(std::int64_t, partition::Models)>(partition::popta)};
+  const partition::Algorithm popta{"popta", "HPOPTA's forerunner for identical nodes", partition::popta};
   return name == popta.name ? popta : partition::find_algorithm(name);
 }
 
@@ -178,7 +175,7 @@ Answer distribute_in_two_levels(const PartitionOptions& options, partition::Mode
   const std::string& outer = options.outer.empty() ? inner.name : options.outer;
   const partition::HierarchicalDistribution found =
       partition::hierarchical(options.total, models, node_of_unit, outer_algorithm(outer), inner);
-  return {found.units, found.groups.units, {}};
+  return {found.units, found.groups, {}};
 }
 
 /// Arranges areas as an algorithm has found them in columns of rectangles of a square matrix.

@@ -17,6 +17,7 @@
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/plan.hpp"
 #include "partition/balancing/calibration.hpp"
+#include "partition/balancing/spread.hpp"
 
 namespace steelyard::wave2d {
 

@@ -1,11 +1,46 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "partition/balancing/outcome.hpp"
+#include "models/measured_point.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::partition {
+
+/// Runs every unit's kernel on its slice, all units at the same time: one point per unit, of as many computation units
+/// as asked for. What is returned for a unit without work does not count; another number of points, a point of another
+/// size, and a time that is not finite and > 0 or an interval below 0 are refused (InvalidArgument).
+using Measure = std::function<std::vector<models::MeasuredPoint>(std::span<const std::int64_t> units)>;
+
+/// Why balancing ended.
+enum class StopReason {
+  balanced,           ///< all units with work take equally long, within eps
+  settled,            ///< the next distribution is the current one, within eps; a search's bracket is closed
+  within_spread,      ///< what could be gained is less than the spread of the measurements
+  no_improvement,     ///< no step from the best distribution turned out faster
+  single_step,        ///< the method takes one step, and took it
+  measurement_limit,  ///< measured as often as allowed
+};
+
+/// In words, for a table or a message.
+std::string to_string(StopReason reason);
+
+/// Result of balancing.
+struct Outcome {
+  Distribution distribution;  ///< predictions are what was measured of it
+  StopReason reason = StopReason::balanced;
+  int measurements = 0;  ///< of all units at the same time
+};
+
+/// How often to measure.
+struct Repetition {
+  int most_rounds = 5;          ///< of a distribution whose comparison is within the spread
+  int most_measurements = 100;  ///< of all distributions together
+};
 
 /// How a search for the dividing line between two units goes on and when it ends.
 struct SearchOptions {

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/base/statistics.hpp"
 #include "models/kinds/model_kinds.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/balancing/spread.hpp"
 
 namespace steelyard::partition {
 
@@ -20,9 +22,19 @@ namespace {
 
 constexpr std::int64_t probe_divisor = 16;  ///< a probe is the even share over this
 constexpr double nearest = 0.05;            ///< share of a size within which points may crowd out each other
+constexpr std::size_t most_points = 8;      ///< of a unit
 constexpr int settling = 1;                 ///< iterations after a new distribution that do not count: cold caches
 /// Windows after which a unit without work gets a probe, if worth it; doubles with every one.
 constexpr int idle_windows = 20;
+
+/// The mean of the seconds of several runs of one size, with Student's interval; a single run is believed as it is.
+/// Source: 000, section 6.1.2 (fupermod_ci).
+MeasuredPoint point_of_sample(std::int64_t units, std::span<const double> times_s) {
+  MeasuredPoint point{static_cast<double>(units), mean(times_s), static_cast<int>(times_s.size()), 0.0,
+                      count_outliers(times_s)};
+  if (times_s.size() > 1) point.confidence_s = confidence_half_width(times_s, confidence_level);
+  return point;
+}
 
 /// Whether the distance of two sizes is less than what the intervals of their times leave open.
 bool indistinct(const MeasuredPoint& a, const MeasuredPoint& b) {
@@ -42,8 +54,9 @@ bool encloses(const MeasuredPoint& wide, const MeasuredPoint& narrow) {
 
 }  // namespace
 
-PartialModels::PartialModels(std::size_t unit_count, const std::string& kind)
-    : entries_(unit_count), kind_(models::find_model_kind(kind).name) {
+PartialModels::PartialModels(std::size_t unit_count, Algorithm algorithm)
+    : algorithm_(std::move(algorithm)), entries_(unit_count) {
+  models::find_model_kind(algorithm_.model_kind);
   if (unit_count == 0) throw InvalidArgument("no processing units to balance (expected at least one)");
 }
 
@@ -65,21 +78,17 @@ void PartialModels::renew(std::size_t unit, const MeasuredPoint& point) {
   std::ranges::sort(known, {}, [](const Entry& entry) { return entry.point.units; });
 }
 
-std::vector<MeasuredPoint> PartialModels::points(std::size_t unit) const {
-  std::vector<MeasuredPoint> points;
-  for (const Entry& entry : entries_[unit]) points.push_back(entry.point);
-  return points;
-}
-
 std::ptrdiff_t PartialModels::unknown() const { return std::ranges::count_if(entries_, std::ranges::empty); }
 
 models::SpeedModelPtr PartialModels::model(std::size_t unit) const {
-  return models::find_model_kind(kind_).build(points(unit), std::numeric_limits<double>::infinity(), {});
+  std::vector<MeasuredPoint> points;
+  for (const Entry& entry : entries_[unit]) points.push_back(entry.point);
+  return models::find_model_kind(algorithm_.model_kind).build(points, models::no_limit, {});
 }
 
 Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
   Distribution distribution{std::move(units), {}};
-  for (std::size_t i = 0; i < size(); ++i) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
     const std::int64_t slice = distribution.units[i];
     const double unknown_s = slice == 0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
     distribution.predicted_s.push_back(entries_[i].empty() ? unknown_s : model(i)->time_s(static_cast<double>(slice)));
@@ -89,66 +98,47 @@ Distribution PartialModels::predict(std::vector<std::int64_t> units) const {
 
 bool PartialModels::doubtful_below(std::size_t unit, std::int64_t slice) const {
   const std::vector<Entry>& known = entries_[unit];
-  if (known.empty() || known[0].point.units < 2.0) return false;
-  if (static_cast<double>(slice) >= known[0].point.units) return false;
-  if (slice == 0) return true;
-  if (known.size() < 2) return false;
-  const double size_ratio = known[0].point.units / known[1].point.units;
-  const double time_ratio = known[0].point.time_s / known[1].point.time_s;
+  if (known.empty()) return false;
+  const MeasuredPoint& smallest = known[0].point;
+  if (smallest.units < 2.0 || static_cast<double>(slice) >= smallest.units) return false;
+  if (slice == 0 || known.size() < 2) return slice == 0;
+  const double size_ratio = smallest.units / known[1].point.units;
+  const double time_ratio = smallest.time_s / known[1].point.time_s;
   return 1.0 - time_ratio < 0.5 * (1.0 - size_ratio);
 }
 
-std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int64_t total, const Algorithm& algorithm,
-                                                                        std::span<const std::int64_t> fixed) const {
-  std::vector<std::int64_t> units(fixed.begin(), fixed.end());
+std::optional<std::vector<std::int64_t>> PartialModels::distribute_rest(std::int64_t total,
+                                                                        const std::vector<std::int64_t>& fixed) const {
   std::vector<models::SpeedModelPtr> owned;
-  std::vector<const models::SpeedModel*> free;
-  std::vector<std::size_t> places;
-  std::int64_t rest = total;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (fixed[i] >= 0) {
-      rest -= fixed[i];
-      continue;
+  std::vector<const models::SpeedModel*> free(fixed.size(), nullptr);
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    if (fixed[i] < 0) {
+      free[i] = owned.emplace_back(model(i)).get();
+    } else {
+      total -= fixed[i];
     }
-    owned.push_back(model(i));
-    free.push_back(owned.back().get());
-    places.push_back(i);
   }
-  if (free.empty() || rest < 0) return std::nullopt;
-  const Distribution shares = algorithm.distribute(rest, free);
-  for (std::size_t i = 0; i < places.size(); ++i) units[places[i]] = shares.units[i];
+  if (owned.empty()) return std::nullopt;
+  std::vector<std::int64_t> units = distribute_among(total, free, algorithm_.distribute).units;
+  for (std::size_t i = 0; i < fixed.size(); ++i) units[i] = std::max(units[i], fixed[i]);
   return units;
 }
 
-std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, const Algorithm& algorithm) const {
-  std::vector<std::int64_t> fixed(size(), -1);
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (entries_[i].empty()) fixed[i] = 0;
-  }
-  const auto units = distribute_rest(total, algorithm, fixed);
-  if (!units) throw InvalidArgument(fmt::format("{} computation units for no unit that was measured", total));
-  return *units;
-}
-
-std::vector<std::int64_t> PartialModels::distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const {
-  std::vector<std::int64_t> fixed(size(), -1);
-  const std::int64_t probe = std::max<std::int64_t>(1, total / static_cast<std::int64_t>(size()) / probe_divisor);
+std::vector<std::int64_t> PartialModels::distribute(std::int64_t total, std::int64_t probe) const {
+  std::vector<std::int64_t> fixed;
   std::int64_t left = total;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (!entries_[i].empty()) continue;
-    fixed[i] = std::min(left, probe);
-    left -= fixed[i];
+  for (const std::vector<Entry>& known : entries_) {
+    fixed.push_back(known.empty() ? std::min(left, probe) : -1);
+    left -= std::max<std::int64_t>(0, fixed.back());
   }
-  const auto units = distribute_rest(total, algorithm, fixed);
-  if (!units) return distribute(total, algorithm);
-  bool doubtful = false;
-  for (std::size_t i = 0; i < size() && left > 0; ++i) {
-    if (fixed[i] >= 0 || !doubtful_below(i, (*units)[i])) continue;
+  std::vector<std::int64_t> units = distribute_rest(total, fixed).value();
+  if (probe == 0) return units;
+  for (std::size_t i = 0; i < fixed.size() && left > 0; ++i) {
+    if (fixed[i] >= 0 || !doubtful_below(i, units[i])) continue;
     fixed[i] = 1;
     --left;
-    doubtful = true;
   }
-  return doubtful ? distribute_rest(total, algorithm, fixed).value_or(*units) : *units;
+  return distribute_rest(total, fixed).value_or(units);
 }
 
 namespace {
@@ -169,9 +159,8 @@ std::vector<std::int64_t> start_or_even(std::int64_t total, std::size_t unit_cou
 LoadBalancer::LoadBalancer(std::int64_t total, std::size_t unit_count, const Algorithm& algorithm,
                            LoadBalancerOptions options)
     : total_(total),
-      algorithm_(algorithm),
       options_(std::move(options)),
-      models_(unit_count, options_.model_kind),
+      models_(unit_count, algorithm),
       current_(models_.predict(start_or_even(total, unit_count, options_.start))),
       samples_(unit_count),
       idle_(unit_count, 0),
@@ -184,9 +173,9 @@ LoadBalancer::LoadBalancer(std::int64_t total, std::size_t unit_count, const Alg
 }
 
 BalancingDecision LoadBalancer::record(std::span<const double> time_s, double remaining_iterations) {
-  if (time_s.size() != models_.size()) {
+  if (time_s.size() != samples_.size()) {
     throw InvalidArgument(
-        fmt::format("{} times of {} processing units (expected one each)", time_s.size(), models_.size()));
+        fmt::format("{} times of {} processing units (expected one each)", time_s.size(), samples_.size()));
   }
   if (!(remaining_iterations >= 0.0)) {
     throw InvalidArgument(fmt::format("{} iterations to come (expected a number >= 0)", remaining_iterations));
@@ -201,25 +190,13 @@ BalancingDecision LoadBalancer::record(std::span<const double> time_s, double re
     --skip_;
     return BalancingDecision::measuring;
   }
-  int iterations = 0;
-  for (std::size_t i = 0; i < time_s.size(); ++i) {
-    if (current_.units[i] > 0) samples_[i].push_back(time_s[i]);
-    iterations = std::max(iterations, static_cast<int>(samples_[i].size()));
-  }
-  if (iterations < options_.window) return BalancingDecision::measuring;
+  for (std::size_t i = 0; i < time_s.size(); ++i) samples_[i].push_back(time_s[i]);
+  if (std::ssize(samples_.front()) < options_.window) return BalancingDecision::measuring;
 
   std::vector<MeasuredPoint> points(time_s.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (current_.units[i] > 0) points[i] = point_of_sample(current_.units[i], samples_[i]);
-    samples_[i].clear();
-  }
-  learn(points);
-  return decide(points, remaining_iterations);
-}
-
-void LoadBalancer::learn(std::span<const MeasuredPoint> points) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
     if (current_.units[i] > 0) {
+      points[i] = point_of_sample(current_.units[i], samples_[i]);
       models_.renew(i, points[i]);
       idle_[i] = 0;
     } else if (++idle_[i] >= patience_[i]) {
@@ -228,24 +205,28 @@ void LoadBalancer::learn(std::span<const MeasuredPoint> points) {
       idle_[i] = 0;
       patience_[i] = std::min(2 * patience_[i], 1 << 20);
     }
+    samples_[i].clear();
   }
+  return decide(points, remaining_iterations);
 }
 
 BalancingDecision LoadBalancer::decide(std::span<const MeasuredPoint> points, double remaining_iterations) {
   const MeasuredPoint last = last_done(points);
   // At best unknown units are as fast as the others, and then the data moves twice: for the probe and for the result.
-  const double probe_gain_s =
-      last.time_s * static_cast<double>(models_.unknown()) / static_cast<double>(models_.size());
+  const double probe_gain_s = last.time_s * static_cast<double>(models_.unknown()) / static_cast<double>(points.size());
   if (models_.unknown() > 0 && probe_gain_s * remaining_iterations > 2.0 * options_.redistribution_s) {
-    return adopt(models_.distribute_and_probe(total_, algorithm_));
+    const std::int64_t even_share = total_ / std::ssize(points);
+    return adopt(models_.distribute(total_, std::max<std::int64_t>(1, even_share / probe_divisor)));
   }
-  if (measured_imbalance(points) <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
+  Distribution measured{current_.units, {}};
+  for (const MeasuredPoint& point : points) measured.predicted_s.push_back(point.time_s);
+  if (measured.imbalance() <= options_.eps && std::ranges::count(current_.units, 0) == 0) {
     return BalancingDecision::balanced;
   }
-  if (clear_difference_s(points) <= 0.0 && std::ranges::count(current_.units, total_) == 0) {
+  if (!clearly_differ(points) && std::ranges::count(current_.units, total_) == 0) {
     return BalancingDecision::within_spread;
   }
-  std::vector<std::int64_t> next = models_.distribute(total_, algorithm_);
+  std::vector<std::int64_t> next = models_.distribute(total_, 0);
   if (next == current_.units) return BalancingDecision::settled;
   const double gain_s = last.time_s - last.confidence_s - models_.predict(next).makespan_s();
   if (!(gain_s > 0.0)) return BalancingDecision::settled;

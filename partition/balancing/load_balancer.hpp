@@ -4,12 +4,12 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "models/measured_point.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/distribution.hpp"
 
 namespace steelyard::partition {
 
@@ -18,33 +18,28 @@ namespace steelyard::partition {
 /// Source: 000, section 2.4.2.
 class PartialModels {
  public:
-  /// @param kind how points become a model, see models::find_model_kind(); one that answers for every size
+  /// @param algorithm distributes by models of its kind, one that answers for every size
   /// @throws InvalidArgument for no units and an unknown kind
-  explicit PartialModels(std::size_t unit_count, const std::string& kind = "piecewise_linear");
+  PartialModels(std::size_t unit_count, Algorithm algorithm);
 
   /// Adds what a kernel takes now, and forgets what that disproves. Where the interval of the same size was another,
   /// the unit has changed its speed: all older points go. Otherwise the point replaces the one of its size (unless its
   /// interval encloses that one's and so says less). Points go that would mean less time for more work, or whose
   /// distance from this one is less than what the intervals of both allow (and than 5 %), which would say nothing but
-  /// noise of the slope; and the oldest beyond `most_points`.
+  /// noise of the slope; and the oldest of more than eight.
   void renew(std::size_t unit, const models::MeasuredPoint& point);
-  static constexpr std::size_t most_points = 8;
   void forget(std::size_t unit) { entries_[unit].clear(); }
 
-  std::size_t size() const { return entries_.size(); }
-  std::vector<models::MeasuredPoint> points(std::size_t unit) const;
   /// Units that have no point.
   std::ptrdiff_t unknown() const;
 
   /// Predictions where there are models: NaN for work on a unit without points.
   Distribution predict(std::vector<std::int64_t> units) const;
-  /// Distributes by the algorithm. Units without a point get nothing.
-  std::vector<std::int64_t> distribute(std::int64_t total, const Algorithm& algorithm) const;
-  /// Distributes such that unknown sizes are measured. Units without a point get a sixteenth of the even share, at
-  /// least 1. Units whose slice would be below their smallest measured size get 1 where the models' constant speed
-  /// below it leads astray: they would get nothing, or their time fell by less than half as much as their size, as
-  /// with an overhead. The others share what is left.
-  std::vector<std::int64_t> distribute_and_probe(std::int64_t total, const Algorithm& algorithm) const;
+  /// Units without a point get `probe` as long as there is enough; one at least has some. Where `probe` is above 0,
+  /// unknown sizes are measured: units whose slice would be below their smallest measured size get 1 where the models'
+  /// constant speed below it leads astray, for they would get nothing, or their time fell by less than half as much as
+  /// their size, as with an overhead. The others share what is left.
+  std::vector<std::int64_t> distribute(std::int64_t total, std::int64_t probe) const;
 
  private:
   struct Entry {
@@ -53,21 +48,20 @@ class PartialModels {
   };
   bool doubtful_below(std::size_t unit, std::int64_t slice) const;
   models::SpeedModelPtr model(std::size_t unit) const;
-  /// `fixed` slices are left as they are where they are not negative; nothing when there are no others or no rest.
-  std::optional<std::vector<std::int64_t>> distribute_rest(std::int64_t total, const Algorithm& algorithm,
-                                                           std::span<const std::int64_t> fixed) const;
+  /// Slices of `fixed` that are not negative stay, the others share the rest; nothing where there are no others.
+  std::optional<std::vector<std::int64_t>> distribute_rest(std::int64_t total,
+                                                           const std::vector<std::int64_t>& fixed) const;
 
+  Algorithm algorithm_;
   std::vector<std::vector<Entry>> entries_;  ///< of each unit, by size
-  std::string kind_;
   std::int64_t clock_ = 0;
 };
 
 /// When a running application is worth repartitioning.
 struct LoadBalancerOptions {
-  int window = 5;                 ///< iterations behind a decision; 1 believes every time as it is, as Fupermod does
-  double eps = 0.01;              ///< imbalance that is left alone
-  double redistribution_s = 0.0;  ///< what any change of the distribution costs
-  std::string model_kind = "piecewise_linear";
+  int window = 5;                   ///< iterations behind a decision; 1 believes every time as it is, as Fupermod does
+  double eps = 0.01;                ///< imbalance that is left alone
+  double redistribution_s = 0.0;    ///< what any change of the distribution costs
   std::vector<std::int64_t> start;  ///< empty: even
 };
 
@@ -88,6 +82,7 @@ enum class BalancingDecision {
 /// speed. Source: 000, section 6.1.5 (fupermod_balancer_iterate).
 class LoadBalancer {
  public:
+  /// @param algorithm distributes by the partial models, of its kind
   /// @throws InvalidArgument for a negative total, no units, options out of range, or a start that is no distribution
   LoadBalancer(std::int64_t total, std::size_t unit_count, const Algorithm& algorithm,
                LoadBalancerOptions options = {});
@@ -105,11 +100,9 @@ class LoadBalancer {
 
  private:
   BalancingDecision decide(std::span<const models::MeasuredPoint> points, double remaining_iterations);
-  void learn(std::span<const models::MeasuredPoint> points);
   BalancingDecision adopt(std::vector<std::int64_t> next);
 
   std::int64_t total_;
-  Algorithm algorithm_;
   LoadBalancerOptions options_;
   PartialModels models_;
   Distribution current_;

@@ -28,14 +28,8 @@ using Arrangement = std::vector<std::vector<int>>;
 /// require_extents(); for fewer than 1 column, and more than there are units with work or blocks in a row
 Arrangement best_arrangement(std::span<const double> areas, const Extents& extents, std::optional<int> columns = {});
 
-/// Some block columns of the matrix and the units that share them.
-struct Column {
-  std::int64_t first = 0;  ///< first block column
-  std::int64_t count = 0;  ///< block columns; at least 1
-  std::vector<int> units;  ///< from top to bottom; none of them is empty
-
-  bool operator==(const Column&) const = default;
-};
+/// Some block columns of the matrix and the units that share them, from top to bottom; none of them is empty.
+using Column = Band;
 
 /// A matrix of blocks cut into columns, and each column into the rectangles of its units.
 struct ColumnPartition {
@@ -43,8 +37,9 @@ struct ColumnPartition {
   std::vector<Rectangle> rectangles;  ///< of each unit; together they cover every block exactly once
   std::vector<Column> columns;        ///< from left to right; a unit with an empty rectangle is in none
 
-  /// Sum over the rectangles as they are, in blocks.
-  std::int64_t half_perimeters() const { return partition::half_perimeters(rectangles); }
+  /// Sum over the rectangles as they are, in blocks, which stands for the volume of communication.
+  /// Source: 000, section 3.3; 004, section III.
+  std::int64_t half_perimeters() const;
 };
 
 /// Rectangles with areas in proportion to `areas` (speeds, or what a one-dimensional algorithm gave to each unit of

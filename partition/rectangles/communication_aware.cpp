@@ -49,25 +49,23 @@ void require_costs(const std::vector<double>& cost_s, std::size_t units) {
   }
 }
 
-/// The search on one problem.
-class SubsetSearch {
- public:
-  SubsetSearch(const Extents& extents, Models models, const Algorithm& algorithm, const RectangleCost& cost)
-      : extents_(extents),
-        total_(extents.rows * extents.columns),
-        models_(models),
-        algorithm_(algorithm),
-        cost_(cost) {}
+/// What is to be arranged, for any set of units.
+struct Problem {
+  Extents extents;
+  std::int64_t total = 0;
+  Models models;
+  const Algorithm& algorithm;
+  const RectangleCost& cost;
 
   bool holds_all(const UnitSet& set) const {
-    std::vector<const models::SpeedModel*> models;
-    for (const std::size_t unit : set) models.push_back(models_[unit]);
-    return capacity(models, total_) == total_;
+    std::vector<const models::SpeedModel*> of_set;
+    for (const std::size_t unit : set) of_set.push_back(models[unit]);
+    return capacity(of_set, total) == total;
   }
 
   /// The best on a set of units that holds all blocks.
   CostedColumns best_on(const UnitSet& set) const {
-    CostedColumns best = arrange(areas(set, std::vector<double>(models_.size(), 0.0)));
+    CostedColumns best = arrange(areas(set, std::vector<double>(models.size(), 0.0)));
     for (int turn = 1; turn < most_turns; ++turn) {
       CostedColumns next = arrange(areas(set, best.communication_s));
       if (!(next.total_s() < best.total_s())) break;
@@ -76,39 +74,30 @@ class SubsetSearch {
     return best;
   }
 
- private:
   /// Units that the algorithm gives each of a set with these delays; the others get nothing.
   std::vector<double> areas(const UnitSet& set, const std::vector<double>& delay_s) const {
     std::deque<DelayedModel> delayed;
-    std::vector<const models::SpeedModel*> pointers;
-    for (const std::size_t unit : set) pointers.push_back(&delayed.emplace_back(*models_[unit], delay_s[unit]));
-    const Distribution of_set = algorithm_.distribute(total_, pointers);
-    std::vector<double> areas(models_.size(), 0.0);
-    for (std::size_t i = 0; i < set.size(); ++i) areas[set[i]] = static_cast<double>(of_set.units[i]);
-    return areas;
+    std::vector<const models::SpeedModel*> of_set(models.size(), nullptr);
+    for (const std::size_t unit : set) of_set[unit] = &delayed.emplace_back(*models[unit], delay_s[unit]);
+    const std::vector<std::int64_t> units = distribute_among(total, of_set, algorithm.distribute).units;
+    return {units.begin(), units.end()};
   }
 
   /// In the number of columns that takes least.
   CostedColumns arrange(const std::vector<double>& areas) const {
     const auto working = std::count_if(areas.begin(), areas.end(), [](double area) { return area > 0.0; });
     std::optional<CostedColumns> best;
-    for (std::int64_t columns = 1; columns <= std::min<std::int64_t>(working, extents_.columns); ++columns) {
-      CostedColumns candidate{column(areas, extents_, static_cast<int>(columns)), {}, {}};
+    for (std::int64_t columns = 1; columns <= std::min<std::int64_t>(working, extents.columns); ++columns) {
+      CostedColumns candidate{column(areas, extents, static_cast<int>(columns)), {}, {}};
       std::vector<std::int64_t> blocks;
       for (const Rectangle& rectangle : candidate.partition.rectangles) blocks.push_back(rectangle.area());
-      candidate.computation_s = predict(std::move(blocks), models_).predicted_s;
-      candidate.communication_s = cost_(candidate.partition);
-      require_costs(candidate.communication_s, models_.size());
+      candidate.computation_s = predict(std::move(blocks), models).predicted_s;
+      candidate.communication_s = cost(candidate.partition);
+      require_costs(candidate.communication_s, models.size());
       if (!best || candidate.total_s() < best->total_s()) best = std::move(candidate);
     }
     return *best;
   }
-
-  Extents extents_;
-  std::int64_t total_;
-  Models models_;
-  const Algorithm& algorithm_;
-  const RectangleCost& cost_;
 };
 
 /// Every set of `count` units but the empty one and that of all, or nothing where all are more than `most` sets.
@@ -145,17 +134,18 @@ double CostedColumns::total_s() const {
 CostedColumns communication_aware(const Extents& extents, Models models, const Algorithm& algorithm,
                                   const RectangleCost& cost, int most_subsets) {
   require_extents(extents);
-  require_feasible(extents.rows * extents.columns, models);
-  const SubsetSearch search(extents, models, algorithm, cost);
+  const std::int64_t total = extents.rows * extents.columns;
+  require_feasible(total, models);
+  const Problem problem{extents, total, models, algorithm, cost};
   UnitSet best_set(models.size());
   std::iota(best_set.begin(), best_set.end(), std::size_t{0});
-  CostedColumns best = search.best_on(best_set);
+  CostedColumns best = problem.best_on(best_set);
   /// Takes the best of some sets where it is better.
   const auto improve = [&](const std::vector<UnitSet>& sets) {
     bool is_better = false;
     for (const UnitSet& set : sets) {
-      if (set.empty() || !search.holds_all(set)) continue;
-      CostedColumns candidate = search.best_on(set);
+      if (set.empty() || !problem.holds_all(set)) continue;
+      CostedColumns candidate = problem.best_on(set);
       if (!(candidate.total_s() < best.total_s())) continue;
       best = std::move(candidate);
       best_set = set;

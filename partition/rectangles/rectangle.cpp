@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -20,35 +20,33 @@ Overlap overlap(const BlockRange& a, const BlockRange& b, std::size_t unit) {
   return {static_cast<int>(unit), first, std::max<std::int64_t>(0, std::min(a.end, b.end) - first)};
 }
 
-/// By first common row or column, then by unit.
-void sort(std::vector<Overlap>& overlaps) {
+using Side = BlockRange (*)(const Rectangle&);
+
+/// What the others have in common with rectangle i, by first common row or column, then by unit.
+std::vector<Overlap> overlaps_of(std::size_t i, std::span<const Rectangle> rectangles, Side side) {
+  std::vector<Overlap> overlaps;
+  for (std::size_t j = 0; j < rectangles.size(); ++j) {
+    if (i == j || rectangles[i].empty() || rectangles[j].empty()) continue;
+    const Overlap common = overlap(side(rectangles[i]), side(rectangles[j]), j);
+    if (common.count > 0) overlaps.push_back(common);
+  }
   std::ranges::sort(overlaps, {}, [](const Overlap& each) { return std::tuple(each.first, each.unit); });
+  return overlaps;
 }
 
-std::vector<std::vector<Overlap>> overlaps_along(std::span<const Rectangle> rectangles,
-                                                 BlockRange (*side)(const Rectangle&)) {
-  std::vector<std::vector<Overlap>> overlaps(rectangles.size());
-  for (std::size_t i = 0; i < rectangles.size(); ++i) {
-    for (std::size_t j = 0; j < rectangles.size(); ++j) {
-      if (i == j || rectangles[i].empty() || rectangles[j].empty()) continue;
-      const Overlap common = overlap(side(rectangles[i]), side(rectangles[j]), j);
-      if (common.count > 0) overlaps[i].push_back(common);
-    }
-    sort(overlaps[i]);
-  }
+std::vector<std::vector<Overlap>> overlaps_along(std::span<const Rectangle> rectangles, Side side) {
+  std::vector<std::vector<Overlap>> overlaps;
+  for (std::size_t i = 0; i < rectangles.size(); ++i) overlaps.push_back(overlaps_of(i, rectangles, side));
   return overlaps;
 }
 
 /// A band ends wherever a rectangle begins or ends, for then its units change.
-std::vector<Band> bands_along(std::span<const Rectangle> rectangles, BlockRange (*side)(const Rectangle&)) {
-  std::vector<std::int64_t> cuts;
+std::vector<Band> bands_along(std::span<const Rectangle> rectangles, Side side) {
+  std::set<std::int64_t> ends;
   for (const Rectangle& rectangle : rectangles) {
-    if (rectangle.empty()) continue;
-    cuts.push_back(side(rectangle).first);
-    cuts.push_back(side(rectangle).end);
+    if (!rectangle.empty()) ends.insert({side(rectangle).first, side(rectangle).end});
   }
-  std::sort(cuts.begin(), cuts.end());
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  const std::vector<std::int64_t> cuts(ends.begin(), ends.end());
   std::vector<Band> bands;
   for (std::size_t cut = 1; cut < cuts.size(); ++cut) {
     Band band{cuts[cut - 1], cuts[cut] - cuts[cut - 1], {}};
@@ -69,9 +67,23 @@ void require(std::span<const Rectangle> rectangles, double bytes) {
   }
 }
 
-models::MessagePattern pattern(const char* name, std::span<const Rectangle> rectangles,
-                               std::vector<models::Phase> phases) {
-  return {name, static_cast<int>(rectangles.size()), std::move(phases)};
+/// What is sent of a pivot: by the units whose `pivot_side` holds block `first`, to all that they have part of the
+/// other side in common with.
+models::Phase pivot_phase(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
+                          double element_bytes, Side pivot_side, Side other_side) {
+  models::Phase phase;
+  for (std::size_t i = 0; i < rectangles.size(); ++i) {
+    const BlockRange pivots = pivot_side(rectangles[i]);
+    if (rectangles[i].empty() || first < pivots.first || first >= pivots.end) continue;
+    for (std::size_t j = 0; j < rectangles.size(); ++j) {
+      if (i == j || rectangles[j].empty()) continue;
+      const std::int64_t length = overlap(other_side(rectangles[i]), other_side(rectangles[j]), j).count;
+      if (length == 0) continue;
+      phase.messages.push_back(
+          {static_cast<int>(i), static_cast<int>(j), element_bytes * static_cast<double>(length * depth)});
+    }
+  }
+  return phase;
 }
 
 }  // namespace
@@ -93,12 +105,6 @@ Rectangle common_part(const Rectangle& a, const Rectangle& b) {
   return part.rows > 0 && part.columns > 0 ? part : Rectangle{};
 }
 
-std::int64_t half_perimeters(std::span<const Rectangle> rectangles) {
-  std::int64_t sum = 0;
-  for (const Rectangle& rectangle : rectangles) sum += rectangle.half_perimeter();
-  return sum;
-}
-
 std::vector<std::vector<Overlap>> row_overlaps(std::span<const Rectangle> rectangles) {
   return overlaps_along(rectangles, rows_of);
 }
@@ -117,53 +123,30 @@ models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, doubl
   phase.sends = models::Phase::Sends::at_once;
   for (std::size_t i = 0; i < rectangles.size(); ++i) {
     const Rectangle& one = rectangles[i];
-    std::array<std::vector<Overlap>, 4> edges;  // above, right, below, left
-    for (std::size_t j = 0; j < rectangles.size(); ++j) {
-      const Rectangle& other = rectangles[j];
-      if (i == j || one.empty() || other.empty()) continue;
-      const Overlap columns = overlap(columns_of(one), columns_of(other), j);
-      const Overlap rows = overlap(rows_of(one), rows_of(other), j);
-      if (other.end_row() == one.row) edges[0].push_back(columns);
-      if (other.column == one.end_column()) edges[1].push_back(rows);
-      if (other.row == one.end_row()) edges[2].push_back(columns);
-      if (other.end_column() == one.column) edges[3].push_back(rows);
-    }
-    for (std::vector<Overlap>& edge : edges) {
-      sort(edge);
-      for (const Overlap& with : edge) {
-        if (with.count == 0) continue;
+    const auto send = [&](const std::vector<Overlap>& overlaps, auto is_across_edge) {
+      for (const Overlap& with : overlaps) {
+        if (!is_across_edge(rectangles[static_cast<std::size_t>(with.unit)])) continue;
         phase.messages.push_back({static_cast<int>(i), with.unit, bytes_per_point * static_cast<double>(with.count)});
       }
-    }
+    };
+    const std::vector<Overlap> columns = overlaps_of(i, rectangles, columns_of);
+    const std::vector<Overlap> rows = overlaps_of(i, rectangles, rows_of);
+    send(columns, [&](const Rectangle& other) { return other.end_row() == one.row; });
+    send(rows, [&](const Rectangle& other) { return other.column == one.end_column(); });
+    send(columns, [&](const Rectangle& other) { return other.row == one.end_row(); });
+    send(rows, [&](const Rectangle& other) { return other.end_column() == one.column; });
   }
-  return pattern("2D halo exchange", rectangles, {std::move(phase)});
+  return {"2D halo exchange", static_cast<int>(rectangles.size()), {std::move(phase)}};
 }
 
 models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
                                      double element_bytes) {
   require(rectangles, element_bytes);
   if (depth < 0) throw InvalidArgument(fmt::format("pivots of depth {} (expected >= 0)", depth));
-  models::Phase pivot_column;
-  models::Phase pivot_row;
-  for (std::size_t i = 0; i < rectangles.size(); ++i) {
-    const Rectangle& owner = rectangles[i];
-    const bool has_column = !owner.empty() && owner.column <= first && first < owner.end_column();
-    const bool has_row = !owner.empty() && owner.row <= first && first < owner.end_row();
-    if (!has_column && !has_row) continue;
-    for (std::size_t j = 0; j < rectangles.size(); ++j) {
-      const Rectangle& other = rectangles[j];
-      if (i == j || other.empty()) continue;
-      const std::int64_t rows = overlap(rows_of(owner), rows_of(other), j).count;
-      const std::int64_t columns = overlap(columns_of(owner), columns_of(other), j).count;
-      const auto add = [&](models::Phase& phase, std::int64_t length) {
-        phase.messages.push_back(
-            {static_cast<int>(i), static_cast<int>(j), element_bytes * static_cast<double>(length * depth)});
-      };
-      if (has_column && rows > 0) add(pivot_column, rows);
-      if (has_row && columns > 0) add(pivot_row, columns);
-    }
-  }
-  return pattern("SUMMA iteration", rectangles, {std::move(pivot_column), std::move(pivot_row)});
+  return {"SUMMA iteration",
+          static_cast<int>(rectangles.size()),
+          {pivot_phase(rectangles, first, depth, element_bytes, columns_of, rows_of),
+           pivot_phase(rectangles, first, depth, element_bytes, rows_of, columns_of)}};
 }
 
 }  // namespace steelyard::partition

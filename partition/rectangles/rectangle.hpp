@@ -52,16 +52,11 @@ inline BlockRange columns_of(const Rectangle& rectangle) { return {rectangle.col
 /// Common part of two rectangles; all zero where there is none.
 Rectangle common_part(const Rectangle& a, const Rectangle& b);
 
-/// Sum over the rectangles, which stands for the volume of communication. Source: 000, section 3.3; 004, section III.
-std::int64_t half_perimeters(std::span<const Rectangle> rectangles);
-
 /// A range of block rows or block columns that another unit has in common with one.
 struct Overlap {
   int unit = -1;           ///< index of the other unit
   std::int64_t first = 0;  ///< first common block row (or column) of the matrix
   std::int64_t count = 0;  ///< common block rows (or columns); at least 1
-
-  bool operator==(const Overlap&) const = default;
 };
 
 /// For every rectangle all others that cover some of its block rows, near or far: whom it sends its part of SUMMA's
@@ -76,13 +71,13 @@ std::vector<std::vector<Overlap>> column_overlaps(std::span<const Rectangle> rec
 struct Band {
   std::int64_t first = 0;
   std::int64_t count = 0;  ///< at least 1
-  std::vector<int> units;  ///< whose rectangles cover them, in rising order
+  std::vector<int> units;  ///< whose rectangles cover them
 
   bool operator==(const Band&) const = default;
 };
 
-/// Bands of block rows from top to bottom: among the units of a band its part of SUMMA's pivot column is broadcast.
-/// Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
+/// Bands of block rows from top to bottom, the units of each in rising order: among these its part of SUMMA's pivot
+/// column is broadcast. Empty rectangles are in none. O(p^2). Source: 001, section 4.1, figure 8.
 std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
 
 /// Bands from left to right for the pivot row: the columns of a column-based partition.

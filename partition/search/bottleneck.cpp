@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -11,15 +14,19 @@
 #include "partition/search/sum_set.hpp"
 
 namespace steelyard::partition {
-
 namespace {
+
+constexpr std::int64_t infinite = std::numeric_limits<std::int64_t>::max();
+
+/// Up to this much work a dynamic programme is faster than anything that looks at the sums as a whole.
+constexpr std::int64_t little_work = 1 << 15;
 
 /// Sizes within a cost as distances from the end, all smallest or all largest sizes, that is nearer to the total: the
 /// sums that matter are then small. All distances are divided by their greatest common divisor.
 struct Distances {
-  std::vector<std::int64_t> values;  ///< of all processing units one after the other, each increasing from 0
-  std::vector<std::size_t> begin;    ///< of each unit, and the end
-  std::int64_t target = 0;           ///< distance of the total
+  std::vector<std::int64_t> values;   ///< of all processing units one after the other, each increasing from 0
+  std::vector<std::size_t> begin{0};  ///< of each unit, and the end
+  std::int64_t target = 0;            ///< distance of the total
   std::int64_t divisor = 1;
   bool from_largest = false;
   bool possible = false;  ///< false where bounds or divisor rule the total out
@@ -32,7 +39,6 @@ struct Distances {
 
 Distances distances(std::int64_t total, const Choices& choices, std::int64_t most_cost) {
   Distances result;
-  result.begin.push_back(0);
   std::int64_t least = 0;
   std::int64_t most = 0;
   for (const auto& unit : choices) {
@@ -40,29 +46,21 @@ Distances distances(std::int64_t total, const Choices& choices, std::int64_t mos
       if (choice.cost <= most_cost) result.values.push_back(choice.units);
     }
     if (result.values.size() == result.begin.back()) return result;  // nothing that this unit could get
-    if (result.values[result.begin.back()] > total - least) return result;
     least += result.values[result.begin.back()];
-    most = result.values.back() > std::numeric_limits<std::int64_t>::max() - most
-               ? std::numeric_limits<std::int64_t>::max()
-               : most + result.values.back();
+    most += result.values.back();
     result.begin.push_back(result.values.size());
   }
-  if (total > most) return result;
-  const bool is_exact = most < std::numeric_limits<std::int64_t>::max();
-  result.from_largest = is_exact && most - total < total - least;
+  if (total < least || total > most) return result;
+  result.from_largest = most - total < total - least;
   result.target = result.from_largest ? most - total : total - least;
-  std::int64_t divisor = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const auto first = result.values.begin() + static_cast<std::ptrdiff_t>(result.begin[i]);
     const auto last = result.values.begin() + static_cast<std::ptrdiff_t>(result.begin[i + 1]);
     if (result.from_largest) std::reverse(first, last);
     const std::int64_t end = *first;
-    for (auto value = first; value != last; ++value) {
-      *value = result.from_largest ? end - *value : *value - end;
-      if (divisor != 1) divisor = std::gcd(divisor, *value);
-    }
+    std::for_each(first, last, [&](std::int64_t& value) { value = std::abs(value - end); });
   }
-  result.divisor = std::max<std::int64_t>(divisor, 1);
+  result.divisor = std::max<std::int64_t>(common_divisor(result.values), 1);
   result.possible = result.target % result.divisor == 0;
   if (result.divisor > 1) {
     for (std::int64_t& value : result.values) value /= result.divisor;
@@ -82,9 +80,8 @@ std::int64_t widest_gap(std::span<const std::int64_t> values) {
 std::vector<std::size_t> filling_order(const Distances& sets, const std::vector<std::int64_t>& divisors) {
   std::vector<std::size_t> order(sets.units());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tuple(divisors[a], -sets.of(a).back(), a) < std::tuple(divisors[b], -sets.of(b).back(), b);
-  });
+  std::ranges::sort(order, {},
+                    [&](std::size_t unit) { return std::tuple(divisors[unit], -sets.of(unit).back(), unit); });
   std::vector<bool> leads(sets.units(), false);
   for (std::size_t i = 0; i < order.size(); ++i) {
     leads[order[i]] = i == 0 || divisors[order[i]] != divisors[order[i - 1]];
@@ -93,15 +90,17 @@ std::vector<std::size_t> filling_order(const Distances& sets, const std::vector<
   return order;
 }
 
-bool is_reachable(const Distances& sets) {
+/// Whether some choices within a cost, one per processing unit, sum to `total`. Sizes need not begin with 0.
+/// Necessary conditions come first (smallest and largest sums, greatest common divisor). Then sums are collected from
+/// the nearer end, with the units first that decide on residues, until `total` is among them; until no sum has its
+/// residue by what all other units have in common; or until a run of sums is long enough to grow without holes up to
+/// `total`. Worst case O(sum_i m_i total / 64) word operations; next to nothing where sums fill up, as they do on
+/// measured tables.
+bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost) {
+  const Distances sets = distances(total, choices, most_cost);
   if (!sets.possible) return false;
-  std::vector<std::int64_t> divisors(sets.units(), 0);
-  for (std::size_t i = 0; i < sets.units(); ++i) {
-    for (const std::int64_t value : sets.of(i)) {
-      divisors[i] = std::gcd(divisors[i], value);
-      if (divisors[i] == 1) break;
-    }
-  }
+  std::vector<std::int64_t> divisors;
+  for (std::size_t i = 0; i < sets.units(); ++i) divisors.push_back(common_divisor(sets.of(i)));
   const std::vector<std::size_t> order = filling_order(sets, divisors);
   // Of the units that are still to come: what they can add together, the widest step between two sizes, and the stride
   // that all of them keep.
@@ -137,15 +136,10 @@ bool is_reachable(const Distances& sets) {
 class Fronts {
  public:
   explicit Fronts(const Choices& choices) : choices_(choices) {
-    std::size_t count = 0;
-    for (const auto& unit : choices) count += unit.size();
-    corners_.reserve(count);
-    begin_.reserve(choices.size() + 1);
-    begin_.push_back(0);
     for (const auto& unit : choices) {
-      std::int64_t cheapest = std::numeric_limits<std::int64_t>::max();
+      std::int64_t cheapest = infinite;
       for (std::size_t k = unit.size(); k-- > 0;) {
-        if (k + 1 < unit.size() && unit[k].cost >= cheapest) continue;
+        if (unit[k].cost >= cheapest) continue;
         cheapest = unit[k].cost;
         corners_.push_back(k);
       }
@@ -160,36 +154,24 @@ class Fronts {
     std::int64_t high = 0;
     std::int64_t missing = total;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      low = std::max(low, corner(i, begin_[i + 1] - 1).cost);
-      high = std::max(high, corner(i, begin_[i]).cost);
-      missing -= std::min(missing, corner(i, begin_[i]).units);
+      low = std::max(low, choices_[i][of(i).back()].cost);
+      high = std::max(high, choices_[i][of(i).front()].cost);
+      missing -= std::min(missing, choices_[i][of(i).front()].units);
     }
     if (missing > 0) return std::nullopt;
-    // The answer is in [low, high], and of each unit between `first`, the one within high, and `last`, the one within
-    // low.
-    std::vector<std::size_t> first(begin_.begin(), begin_.end() - 1);
-    std::vector<std::size_t> last(choices_.size());
-    for (std::size_t i = 0; i < last.size(); ++i) last[i] = begin_[i + 1] - 1;
-    std::vector<std::size_t> within(choices_.size());
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
       missing = total;
       std::int64_t below = low;   // the largest cost that occurs up to the middle
       std::int64_t above = high;  // the smallest behind it
-      for (std::size_t i = 0; i < within.size(); ++i) {
-        within[i] = first_within(i, first[i], last[i], middle);
-        const Choice& largest = corner(i, within[i]);
+      for (std::size_t i = 0; i < choices_.size(); ++i) {
+        const std::size_t place = place_within(i, middle);
+        const Choice& largest = choices_[i][of(i)[place]];
         missing -= std::min(missing, largest.units);
         below = std::max(below, largest.cost);
-        if (within[i] > begin_[i]) above = std::min(above, corner(i, within[i] - 1).cost);
+        if (place > 0) above = std::min(above, choices_[i][of(i)[place - 1]].cost);
       }
-      if (missing == 0) {
-        high = below;
-        first.swap(within);
-      } else {
-        low = above;
-        last.swap(within);
-      }
+      (missing == 0 ? high : low) = missing == 0 ? below : above;
     }
     return high;
   }
@@ -198,41 +180,60 @@ class Fronts {
   std::vector<std::size_t> largest_within(std::int64_t cost) const {
     std::vector<std::size_t> largest;
     largest.reserve(choices_.size());
-    for (std::size_t i = 0; i < choices_.size(); ++i) {
-      largest.push_back(corners_[first_within(i, begin_[i], begin_[i + 1] - 1, cost)]);
-    }
+    for (std::size_t i = 0; i < choices_.size(); ++i) largest.push_back(of(i)[place_within(i, cost)]);
     return largest;
   }
 
  private:
-  const Choice& corner(std::size_t unit, std::size_t index) const { return choices_[unit][corners_[index]]; }
+  std::span<const std::size_t> of(std::size_t unit) const {
+    return std::span(corners_).subspan(begin_[unit], begin_[unit + 1] - begin_[unit]);
+  }
 
-  /// The first of the corners first, …, last of a unit that costs no more; the last one does.
-  std::size_t first_within(std::size_t unit, std::size_t first, std::size_t last, std::int64_t cost) const {
-    while (first < last) {
-      const std::size_t middle = first + (last - first) / 2;
-      if (corner(unit, middle).cost > cost) {
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
-    return first;
+  /// Place among a unit's corners of the first one that costs no more.
+  std::size_t place_within(std::size_t unit, std::int64_t cost) const {
+    const auto corners = of(unit);
+    const auto cost_of = [&](std::size_t index) { return choices_[unit][index].cost; };
+    const auto place = std::ranges::lower_bound(corners, cost, std::greater<>(), cost_of);
+    return static_cast<std::size_t>(place - corners.begin());
   }
 
   const Choices& choices_;
-  std::vector<std::size_t> corners_;  ///< indices among their unit's choices
-  std::vector<std::size_t> begin_;
+  std::vector<std::size_t> corners_;   ///< indices among their unit's choices
+  std::vector<std::size_t> begin_{0};  ///< of each unit, and the end
 };
 
-/// Whether some choices within a cost, one per processing unit, sum to `total`. Sizes need not begin with 0.
-/// Necessary conditions come first (smallest and largest sums, greatest common divisor). Then sums are collected from
-/// the nearer end, with the units first that decide on residues, until `total` is among them; until no sum has its
-/// residue by what all other units have in common; or until a run of sums is long enough to grow without holes up to
-/// `total`. Worst case O(sum_i m_i total / 64) word operations; next to nothing where sums fill up, as they do on
-/// measured tables.
-bool is_reachable(std::int64_t total, const Choices& choices, std::int64_t most_cost) {
-  return is_reachable(distances(total, choices, most_cost));
+std::span<const Choice> of(const NearLargest& near, std::size_t unit) {
+  return {near.choices.data() + near.begin[unit], near.begin[unit + 1] - near.begin[unit]};
+}
+
+/// best[i (target + 1) + d]: the least value of units i, …, p - 1 with distances that sum to d, where `combine` says
+/// what a unit's cost and the value of those behind it make together; `not_reached` where there is none, and behind the
+/// last unit for all d but 0. Of unit 0 the value at the target only.
+std::vector<std::int64_t> best_values(const NearLargest& near, std::int64_t not_reached, auto combine) {
+  const std::size_t count = near.begin.size() - 1;
+  const auto row = static_cast<std::size_t>(near.target + 1);
+  std::vector<std::int64_t> best((count + 1) * row, not_reached);
+  best[count * row] = 0;
+  for (std::size_t i = count; i-- > 0;) {
+    std::int64_t* const here = best.data() + i * row;
+    const std::int64_t* const after = here + row;
+    for (const Choice& choice : of(near, i)) {
+      const auto shift = static_cast<std::size_t>(choice.units);
+      const std::size_t end = i + 1 == count ? shift + 1 : row;
+      for (std::size_t d = i == 0 ? row - 1 : shift; d < end; ++d) {
+        here[d] = std::min(here[d], combine(choice.cost, after[d - shift]));
+      }
+    }
+  }
+  return best;
+}
+
+/// The least cost c for which choices within c have distances that sum to the target; nothing where there is none.
+std::optional<std::int64_t> least_bottleneck(const NearLargest& near) {
+  if (near.target < 0) return std::nullopt;
+  const auto larger = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
+  const std::int64_t least = best_values(near, infinite, larger)[static_cast<std::size_t>(near.target)];
+  return least < infinite ? std::optional(least) : std::nullopt;
 }
 
 }  // namespace
@@ -241,49 +242,41 @@ std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& 
   const Fronts fronts(choices);
   const auto bound = fronts.bound(total);
   if (!bound) return std::nullopt;
-  // The answer is near the bound more often than not: as long as there is little to try, costs that grow by doubling
-  // steps from about what lies between two choices. What is found within a cost is the least one.
-  std::int64_t too_low = *bound - 1;
+  // The answer is near the bound more often than not: costs grow by doubling steps from about what lies between two
+  // choices.
   std::size_t count = 0;
-  std::int64_t dearest = *bound;
+  std::int64_t dearest = *bound;  // of the largest sizes
   for (const auto& unit : choices) {
     count += unit.size();
     dearest = std::max(dearest, unit.back().cost);
   }
   std::int64_t further = (dearest - *bound) / static_cast<std::int64_t>(count) + 1;
-  for (std::int64_t cost = *bound;;) {
-    const auto near = near_largest(total, choices, cost, fronts.largest_within(cost));
-    if (!near) break;
-    if (const auto least = least_bottleneck(*near)) return least;
+  std::int64_t too_low = *bound - 1;
+  std::int64_t cost = *bound;
+  for (int failures = 0;;) {
+    if (const auto near = near_largest(total, choices, cost, fronts.largest_within(cost))) {
+      if (const auto least = least_bottleneck(*near)) return least;
+    } else {
+      if (is_reachable(total, choices, cost)) break;
+      // Not near: it may be that there is no answer, which everything together says at once.
+      if (++failures == 3 && !is_reachable(total, choices, infinite)) return std::nullopt;
+    }
+    if (cost == infinite) return std::nullopt;
     too_low = cost;
-    if (cost >= dearest) break;
-    cost += std::min(further, dearest - cost);
-    further += std::min(further, dearest - cost);  // doubled, but for what would be beyond the dearest
+    const std::int64_t step = std::min(further, dearest - cost);
+    cost = step > 0 ? cost + step : infinite;
+    further += step;
   }
-  if (too_low < *bound && is_reachable(total, choices, *bound)) return bound;
-  too_low = std::max(too_low, *bound);
+  if (too_low < *bound) return bound;
   std::vector<std::int64_t> costs;
   for (const auto& unit : choices) {
     for (const Choice& choice : unit) {
-      if (choice.cost > too_low) costs.push_back(choice.cost);
+      if (choice.cost > too_low && choice.cost <= cost) costs.push_back(choice.cost);
     }
   }
-  // Steps that double, each with as much sorting as it needs, then bisection behind the last one.
-  auto low = costs.begin();
-  for (std::ptrdiff_t step = 1;; step *= 2) {
-    if (low == costs.end()) return std::nullopt;
-    // Not near: it may be that there is no answer, which everything together says at once.
-    if (step == 4 && !is_reachable(total, choices, std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-    const auto probe = low + std::min(step, costs.end() - low) - 1;
-    std::nth_element(low, probe, costs.end());
-    const auto unsorted = probe + 1;
-    if (is_reachable(total, choices, *probe)) {
-      std::sort(low, unsorted);
-      return *std::partition_point(low, probe, [&](std::int64_t cost) { return !is_reachable(total, choices, cost); });
-    }
-    too_low = *probe;
-    low = std::partition(unsorted, costs.end(), [&](std::int64_t cost) { return cost == too_low; });
-  }
+  std::sort(costs.begin(), costs.end());
+  return *std::partition_point(costs.begin(), costs.end() - 1,
+                               [&](std::int64_t within) { return !is_reachable(total, choices, within); });
 }
 
 std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Choices& choices, std::int64_t most_cost,
@@ -304,7 +297,6 @@ std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Ch
   std::vector<std::int64_t> split;
   std::int64_t left = sets.target;
   std::vector<SumSet> block;  // sums after units of the current block, the last one first
-  std::vector<Choice> allowed;
   for (std::size_t i = 0; i < count; ++i) {
     if (i % stride == 0) {
       const std::size_t end = std::min(count, i + stride);
@@ -314,62 +306,20 @@ std::optional<std::vector<std::int64_t>> find_split(std::int64_t total, const Ch
         block.back().add(sets.of(j));
       }
     }
-    allowed.clear();
-    for (const Choice& choice : choices[i]) {
-      if (choice.cost <= most_cost) allowed.push_back(choice);
-    }
-    const std::int64_t smallest = allowed.front().units;
-    const std::int64_t largest = allowed.back().units;
-    std::reverse(allowed.begin(), allowed.end());
-    if (prefer == Prefer::less_cost) {
-      std::stable_sort(allowed.begin(), allowed.end(),
-                       [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
-    }
-    for (const Choice& choice : allowed) {
-      const std::int64_t distance =
-          (sets.from_largest ? largest - choice.units : choice.units - smallest) / sets.divisor;
-      if (!block.back().contains(left - distance)) continue;
-      split.push_back(choice.units);
-      left -= distance;
-      break;
-    }
+    std::vector<Choice> allowed;
+    std::copy_if(choices[i].rbegin(), choices[i].rend(), std::back_inserter(allowed),
+                 [&](const Choice& choice) { return choice.cost <= most_cost; });
+    const std::int64_t origin = (sets.from_largest ? allowed.front() : allowed.back()).units;
+    if (prefer == Prefer::less_cost) std::ranges::stable_sort(allowed, {}, &Choice::cost);
+    const auto distance = [&](const Choice& choice) { return std::abs(choice.units - origin) / sets.divisor; };
+    const auto chosen = std::ranges::find_if(
+        allowed, [&](const Choice& choice) { return block.back().contains(left - distance(choice)); });
+    split.push_back(chosen->units);
+    left -= distance(*chosen);
     block.pop_back();
   }
   return split;
 }
-
-namespace {
-
-constexpr std::int64_t infinite = std::numeric_limits<std::int64_t>::max();
-
-std::span<const Choice> of(const NearLargest& near, std::size_t unit) {
-  return {near.choices.data() + near.begin[unit], near.begin[unit + 1] - near.begin[unit]};
-}
-
-/// best[(i - 1) (target + 1) + d]: the least value of units i, …, p - 1 with distances that sum to d, where `combine`
-/// says what a unit's cost and the value of those behind it make together; `not_reached` where there is none. Unit 0 is
-/// left to the caller, who needs its value at the target only.
-std::vector<std::int64_t> best_of_later(const NearLargest& near, std::int64_t not_reached, auto combine) {
-  const std::size_t count = near.begin.size() - 1;
-  const auto row = static_cast<std::size_t>(near.target + 1);
-  std::vector<std::int64_t> best(count * row, not_reached);
-  if (count == 1) best[0] = 0;  // nothing comes behind unit 0
-  for (std::size_t i = count; i-- > 1;) {
-    std::int64_t* const here = best.data() + (i - 1) * row;
-    const std::int64_t* const after = here + row;
-    for (const Choice& choice : of(near, i)) {
-      const auto shift = static_cast<std::size_t>(choice.units);
-      if (i + 1 == count) {
-        here[shift] = choice.cost;
-        continue;
-      }
-      for (std::size_t d = shift; d < row; ++d) here[d] = std::min(here[d], combine(choice.cost, after[d - shift]));
-    }
-  }
-  return best;
-}
-
-}  // namespace
 
 std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choices, std::int64_t most_cost,
                                         const std::vector<std::size_t>& largest) {
@@ -382,7 +332,6 @@ std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choic
   }
   if (near.target < 0) return near;
   near.begin.reserve(choices.size() + 1);
-  near.begin.push_back(0);
   const auto most_choices = static_cast<std::size_t>(little_work / (near.target + 1));
   std::size_t kept = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -406,43 +355,24 @@ std::optional<NearLargest> near_largest(std::int64_t total, const Choices& choic
   return near;
 }
 
-std::optional<std::int64_t> least_bottleneck(const NearLargest& near) {
-  if (near.target < 0) return std::nullopt;
-  const auto larger = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
-  const std::vector<std::int64_t> best = best_of_later(near, infinite, larger);
-  std::int64_t least = infinite;
-  for (const Choice& choice : of(near, 0)) {
-    least = std::min(least, larger(choice.cost, best[static_cast<std::size_t>(near.target - choice.units)]));
-  }
-  if (least == infinite) return std::nullopt;
-  return least;
-}
-
 std::optional<std::vector<std::int64_t>> least_total(const NearLargest& near) {
   if (near.target < 0) return std::nullopt;
   static constexpr std::int64_t not_reached = infinite / 2;  // a cost more does not overflow
   const auto sum = [](std::int64_t a, std::int64_t b) { return std::min(not_reached, a + b); };
-  const std::vector<std::int64_t> best = best_of_later(near, not_reached, sum);
-  const std::size_t count = near.begin.size() - 1;
+  const std::vector<std::int64_t> best = best_values(near, not_reached, sum);
+  const std::int64_t* here = best.data();
+  if (here[near.target] == not_reached) return std::nullopt;
   std::vector<std::int64_t> split;
-  split.reserve(count);
-  const std::int64_t* after = best.data();
   std::int64_t left = near.target;
-  for (std::size_t i = 0; i < count; ++i, after += near.target + 1) {
-    std::int64_t least = not_reached;
-    std::int64_t distance = 0;
-    for (const Choice& choice : of(near, i)) {
-      if (choice.units > left) break;
-      std::int64_t cost = choice.units == left ? choice.cost : not_reached;
-      if (i + 1 < count) cost = sum(choice.cost, after[left - choice.units]);
-      if (cost < least) {  // distances increase, so the first of several stays
-        least = cost;
-        distance = choice.units;
-      }
-    }
-    if (least == not_reached) return std::nullopt;
-    split.push_back(distance);
-    left -= distance;
+  for (std::size_t i = 0; i + 1 < near.begin.size(); ++i) {
+    const std::int64_t* const after = here + near.target + 1;
+    // Distances increase, so the first of several that are as good is the least.
+    const auto chosen = std::ranges::find_if(of(near, i), [&](const Choice& choice) {
+      return choice.units <= left && sum(choice.cost, after[left - choice.units]) == here[left];
+    });
+    split.push_back(chosen->units);
+    left -= chosen->units;
+    here = after;
   }
   return split;
 }

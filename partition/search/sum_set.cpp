@@ -34,6 +34,12 @@ void clear_from(Bits& bits, std::int64_t length) {
 
 }  // namespace
 
+std::int64_t common_divisor(std::span<const std::int64_t> numbers) {
+  std::int64_t divisor = 0;
+  for (std::size_t i = 0; i < numbers.size() && divisor != 1; ++i) divisor = std::gcd(divisor, numbers[i]);
+  return divisor;
+}
+
 Bits sumset(const Bits& set, std::span<const std::int64_t> sizes, std::int64_t stride, std::int64_t length) {
   // doubled[k] is the sumset with {0, stride, …, (2^k - 1) stride}: two shifts of one of them make any run of sizes.
   std::vector<Bits> doubled{set};
@@ -67,19 +73,16 @@ bool SumSet::contains(std::int64_t sum) const {
 
 void SumSet::unroll(std::int64_t length) {
   bits_.resize(words_for(length), 0);
-  if (period_ > 0) {
-    // The known periods are copied behind themselves, so their number doubles each time.
-    for (std::int64_t known = length_; known < length;) {
-      const std::int64_t periods = std::max<std::int64_t>(1, (known - (length_ - period_)) / period_);
-      const std::int64_t shift = periods * period_;
-      Bits tail(bits_.begin() + static_cast<std::ptrdiff_t>((length_ - period_) >> 6), bits_.end());
-      const std::int64_t skipped = ((length_ - period_) >> 6) << 6;
-      tail[0] &= ~std::uint64_t{0} << ((length_ - period_) & 63);
-      or_shifted(bits_, tail, skipped + shift, length);
-      known = std::min(length, known + shift);
-    }
-    clear_from(bits_, length);
+  const std::int64_t first = length_ - period_;
+  // The known periods are copied behind themselves, so their number doubles each time.
+  for (std::int64_t known = length_; period_ > 0 && known < length;) {
+    const std::int64_t shift = (known - first) / period_ * period_;
+    Bits tail(bits_.begin() + static_cast<std::ptrdiff_t>(first >> 6), bits_.end());
+    tail[0] &= ~std::uint64_t{0} << (first & 63);
+    or_shifted(bits_, tail, (first >> 6 << 6) + shift, length);
+    known = std::min(length, known + shift);
   }
+  clear_from(bits_, length);
   length_ = length;
 }
 
@@ -90,8 +93,7 @@ void SumSet::add(std::span<const std::int64_t> sizes) {
   reach_ = largest > limit_ - reach_ ? limit_ : reach_ + largest;
   unroll(period_ > 0 ? std::min(limit_ + 1, length_ + largest) : reach_ + 1);
 
-  std::int64_t stride = 0;
-  for (const std::int64_t size : sizes) stride = std::gcd(stride, size);
+  const std::int64_t stride = common_divisor(sizes);
   common_ = std::gcd(common_, stride);
 
   bits_ = sumset(bits_, sizes, stride, length_);

@@ -15,6 +15,9 @@ inline bool has(const Bits& bits, std::int64_t number) {
   return word < bits.size() && (bits[word] >> (number & 63) & 1U) != 0;
 }
 
+/// Greatest common divisor of numbers >= 0; 0 where none is larger.
+std::int64_t common_divisor(std::span<const std::int64_t> numbers);
+
 /// The sums below `length` of a number of the set and one of `sizes`, in O(runs log(longest run) length / 64), where a
 /// run of sizes rises by `stride`. @param sizes increasing, >= 0
 Bits sumset(const Bits& set, std::span<const std::int64_t> sizes, std::int64_t stride, std::int64_t length);

@@ -1,8 +1,6 @@
 // Algorithms on models against the least makespan of all splits, and what they promise for more than that can be asked.
 
 #include "partition/algorithms.hpp"
-#include "partition/exact.hpp"
-#include "partition/hpopta.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
@@ -12,7 +10,6 @@ using namespace steelyard::partition;
 using namespace steelyard::tests;
 using models::AkimaModel;
 using models::ConstantModel;
-using OfModels = Distribution (*)(std::int64_t total, Models models);
 
 namespace {
 
@@ -58,11 +55,12 @@ void compare(Family family, int count, int most, int trials) {
     if (trial % 4 == 0) std::ranges::fill(units.models, units.models.front());
     INFO("total " << total << " over " << count << ", trial " << trial);
     const double least_s = tests::least_makespan_s(total, units.models);
-    for (const OfModels& algorithm : {OfModels{numerical}, OfModels{hpopta}, OfModels{exact}}) {
+    for (const char* name : {"numerical", "hpopta", "exact"}) {
+      const Algorithm algorithm = find_algorithm(name);
       if (std::isinf(least_s)) {
-        REQUIRE_THROWS_AS(algorithm(total, units.models), InvalidArgument);
+        REQUIRE_THROWS_AS(algorithm.distribute(total, units.models), InvalidArgument);
       } else {
-        const Distribution split = algorithm(total, units.models);
+        const Distribution split = algorithm.distribute(total, units.models);
         REQUIRE(sum(split.units) == total);
         REQUIRE(split.makespan_s() == least_s);
       }
@@ -113,7 +111,7 @@ TEST_CASE("slices of more work are never slower than even, and end together with
       REQUIRE(by_curves.makespan_s() <= by_lines.makespan_s());
       continue;
     }
-    const double exact_s = total <= 3000 ? exact(total, units.models).makespan_s() : 0.0;
+    const double exact_s = total <= 3000 ? find_algorithm("exact").distribute(total, units.models).makespan_s() : 0.0;
     for (const Distribution& split : {by_lines, by_curves}) {
       REQUIRE(sum(split.units) == total);
       REQUIRE(split.makespan_s() <= even_s);

@@ -4,12 +4,10 @@
 #include "partition/algorithms.hpp"
 #include "partition/balancing/calibration.hpp"
 #include "partition/balancing/load_balancer.hpp"
-#include "partition/exact.hpp"
 #include "partition/hierarchical.hpp"
-#include "partition/hpopta.hpp"
-#include "partition/popta.hpp"
 #include "partition/rectangles/communication_aware.hpp"
 #include "partition/rectangles/rectangle.hpp"
+#include "partition/time_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/partition/brute_force.hpp"
 
@@ -97,7 +95,6 @@ TEST_CASE("tables are refused unless they are some and a sum of their sizes is t
   const auto invalid = [](std::vector<TimeTable::Entry> entries) {
     return [tables = std::vector<TimeTable>{{{{5, 1.0}}}, {std::move(entries)}}] { require_feasible(1, tables); };
   };
-  const auto& table = sizes[0];
   const std::int64_t large = std::int64_t{1} << 40;
   check({{[&] { exact(7, sizes); }, {"7 computation units", "is 7"}},
          {[&] { hpopta(7, sizes); }, {"7 computation units", "is 7"}},
@@ -113,13 +110,13 @@ TEST_CASE("tables are refused unless they are some and a sum of their sizes is t
          {invalid({{4, infinity}}), {"inf"}},
          {[] { tabulate(roomy, -3); }, {"-3"}},
          {[&] { tabulate(unlike, large); }, {"granularity of 32768 or more"}},
-         {[&] { popta(13, table, 3); }, {"13 computation units"}},
-         {[&] { popta(19, table, 3); }, {"19 computation units for 3 processors"}},
-         {[&] { popta(-1, table, 3); }, {"-1 computation units"}},
-         {[&] { popta(4, table, 0); }, {"0 processors"}},
-         {[] { popta(4, TimeTable{}, 3); }, {"at most 0"}},
+         {[] { popta(6, tables); }, {"6 computation units", "no 2 sizes"}},
+         {[] { popta(11, tables); }, {"11 computation units do not fit"}},
+         {[] { popta(-1, tables); }, {"-1 computation units"}},
+         {[] { popta(4, {}); }, {"no processing units"}},
+         {[&] { popta(large, one); }, {"expected at most"}},
          {[] { popta(4, unlike); }, {"model 1 differs"}}});
-  CHECK(popta(0, TimeTable{}, 2).units == std::vector<std::int64_t>{0, 0});
+  CHECK(popta(0, tables).units == std::vector<std::int64_t>{0, 0});
 }
 
 TEST_CASE("groups are refused unless every unit is in one and there is room") {
@@ -173,12 +170,12 @@ TEST_CASE("rectangles are refused of no areas, areas and extents that are none a
 }
 
 TEST_CASE("balancing refuses repetitions, measurements and options out of range, and totals below 0") {
-  using Slices = std::vector<std::int64_t>;
   using Points = std::vector<models::MeasuredPoint>;
-  const auto measured = [](Points points, Slices slices) {
-    return [=] { RepeatedMeasurement([=](auto) { return points; }, {}).of(slices); };
+  // Of two units, the first one has the larger half.
+  const auto measured = [](Points points, std::int64_t total, std::size_t units = 2) {
+    return [=] { throughput_balance(total, units, [=](auto) { return points; }); };
   };
-  const auto repeated = [](Repetition repetition) { return [=] { RepeatedMeasurement({}, repetition); }; };
+  const auto repeated = [](Repetition repetition) { return [=] { throughput_balance(1, 1, {}, {0.0, repetition}); }; };
   const auto measure = [](std::span<const std::int64_t>) { return Points{}; };
   const auto iteration = [](std::span<const std::int64_t>) { return models::MeasuredPoint{1.0, 1.0}; };
   SearchOptions fine, rare;
@@ -186,15 +183,14 @@ TEST_CASE("balancing refuses repetitions, measurements and options out of range,
   rare.repetition.most_rounds = 0;
   ThroughputOptions options;
   options.eps = -1.0;
-  CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, {1, 0})());
+  CHECK_NOTHROW(measured({{1, 1.0}, {2, 1.0}}, 1)());
   check({{[] { even_slices(1, 0); }, {"no processing units"}},
          {[] { even_slices(-1, 2); }, {"-1 computation units"}},
-         {[] { point_of_sample(7, {}); }, {"empty sample"}},
-         {measured({{1, 1.0}, {2, 1.0}}, {1, 3}), {"unit 1 was measured at 2", "expected 3"}},
-         {measured({{1, 1.0}, {2, 1.0}}, {1, 2, 3}), {"2 points of 3"}},
-         {measured({{1, 1.0}, {2, 0.0}}, {1, 2}), {"unit 1 took 0 s"}},
-         {measured({{1, infinity}, {2, 1.0}}, {1, 2}), {"unit 0 took inf s"}},
-         {measured({{1, 1.0, 1, -1.0}, {2, 1.0}}, {1, 2}), {"+- -1 s"}},
+         {measured({{2, 1.0}, {3, 1.0}}, 3), {"unit 1 was measured at 3", "expected 1"}},
+         {measured({{2, 1.0}, {1, 1.0}}, 6, 3), {"2 points of 3"}},
+         {measured({{2, 1.0}, {1, 0.0}}, 3), {"unit 1 took 0 s"}},
+         {measured({{2, infinity}, {1, 1.0}}, 3), {"unit 0 took inf s"}},
+         {measured({{2, 1.0, 1, -1.0}, {1, 1.0}}, 3), {"+- -1 s"}},
          {repeated({0, 10}), {"0 rounds"}},
          {repeated({1, 0}), {"0 measurements"}},
          {[&] { equal_times_search(1000, measure, fine); }, {"resolution of 0"}},
@@ -222,7 +218,6 @@ TEST_CASE("the load balancer refuses options out of range, starts that are no di
   check({{with(&Balancing::window, 0), {"window of 0"}},
          {with(&Balancing::eps, -1.0), {"eps -1"}},
          {with(&Balancing::redistribution_s, not_a_number), {"redistribution nan s"}},
-         {with(&Balancing::model_kind, std::string("no such kind")), {"no such kind"}},
          {with(&Balancing::start, Slices{10}), {"no distribution of 10"}},
          {with(&Balancing::start, Slices{11, -1}), {"no distribution of 10"}},
          {with(&Balancing::start, Slices{5, 4}), {"no distribution of 10"}},
@@ -230,8 +225,7 @@ TEST_CASE("the load balancer refuses options out of range, starts that are no di
          {recorded({1.0}, 1.0), {"1 times of 2"}},
          {recorded({1.0, 0.0}, 1.0), {"unit 1 took 0 s"}},
          {recorded({not_a_number, 1.0}, 1.0), {"unit 0 took nan s"}},
-         {recorded({1.0, 1.0}, -1.0), {"-1 iterations"}},
-         {[] { PartialModels(2).distribute(1, find_algorithm("geometric")); }, {"no unit that was measured"}}});
+         {recorded({1.0, 1.0}, -1.0), {"-1 iterations"}}});
 }
 
 }  // namespace steelyard::test_refusals

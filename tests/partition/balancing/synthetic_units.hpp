@@ -10,7 +10,7 @@
 #include "core/base/statistics.hpp"
 #include "models/speed_model.hpp"
 #include "partition/algorithms.hpp"
-#include "partition/balancing/outcome.hpp"
+#include "partition/balancing/calibration.hpp"
 #include "tests/partition/brute_force.hpp"
 
 namespace steelyard::tests {
