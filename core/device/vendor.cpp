@@ -46,23 +46,38 @@ struct NoSpace : Kokkos::Impl::ExecSpaceBase {
   void print_configuration(std::ostream&, bool) override {}
 };
 
-class Event {
+/// What a vendor's library has made and gets back by `destroy` when this object ends.
+template <class Handle, auto destroy>
+class Owned {
  public:
-  Event(const Queue& queue, unsigned flags) {
-    select_device_of(queue);
-    check(vendor::event_create(&event_, flags), "making an event");
-    const vendor::Error error = vendor::event_record(event_, vendor::stream_of(queue));
-    if (error == vendor::success) return;
-    (void)vendor::event_destroy(event_);
-    check(error, "recording an event");
+  /// @param make sets the handle that it is given, or throws
+  template <class Make>
+  explicit Owned(const Make& make) {
+    make(&handle_);
   }
-  ~Event() { (void)vendor::event_destroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  vendor::Event get() const { return event_; }
+  ~Owned() { (void)destroy(handle_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Handle get() const { return handle_; }
 
  private:
-  vendor::Event event_{};
+  Handle handle_{};
+};
+
+/// The end of the work that a queue has been given.
+class Event {
+ public:
+  Event(const Queue& queue, unsigned flags)
+      : event_([&](vendor::Event* event) {
+          select_device_of(queue);
+          check(vendor::event_create(event, flags), "making an event");
+        }) {
+    check(vendor::event_record(event_.get(), vendor::stream_of(queue)), "recording an event");
+  }
+  vendor::Event get() const { return event_.get(); }
+
+ private:
+  Owned<vendor::Event, vendor::event_destroy> event_;
 };
 
 /// Where the rows lie is for the vendor to find out.
@@ -73,18 +88,6 @@ void copy_rows(const Queue& queue, const RowCopy& copy) {
         "copying rows");
 }
 
-class BlasHandle {
- public:
-  BlasHandle() { check_blas(vendor::blas_create(&handle_), "starting"); }
-  ~BlasHandle() { (void)vendor::blas_destroy(handle_); }
-  BlasHandle(const BlasHandle&) = delete;
-  BlasHandle& operator=(const BlasHandle&) = delete;
-  vendor::BlasHandle get() const { return handle_; }
-
- private:
-  vendor::BlasHandle handle_{};
-};
-
 /// A handle that works on the queue while this object lives. It keeps no queue, which may be gone later.
 class QueueBlas {
  public:
@@ -92,10 +95,12 @@ class QueueBlas {
     select_device_of(queue);
     // More than any engine has queues; handles of queues that are gone are dropped with the rest.
     constexpr std::size_t most_handles = 16;
-    thread_local std::map<std::pair<int, vendor::Stream>, BlasHandle> handles;
+    using Handle = Owned<vendor::BlasHandle, vendor::blas_destroy>;
+    thread_local std::map<std::pair<int, vendor::Stream>, Handle> handles;
     const std::pair key{vendor::device_of(queue), vendor::stream_of(queue)};
     if (handles.size() >= most_handles && handles.count(key) == 0) handles.clear();
-    handle_ = handles[key].get();
+    const auto start = [](vendor::BlasHandle* handle) { check_blas(vendor::blas_create(handle), "starting"); };
+    handle_ = handles.try_emplace(key, start).first->second.get();
     check_blas(vendor::blas_set_stream(handle_, vendor::stream_of(queue)), "taking a queue");
   }
   ~QueueBlas() { (void)vendor::blas_set_stream(handle_, vendor::Stream{}); }
@@ -220,53 +225,43 @@ std::string device_fft_name() { return vendor::fft_name(); }
 template <class Scalar>
 class DeviceFft<Scalar>::Plan {
  public:
-  Plan(const Queue& queue, const DeviceFftRows& rows) : queue_(queue), rows_(rows) {
-    select_device_of(queue_);
-    check_fft(vendor::fft_create(&handle_), "starting");
-    try {
-      make();
-    } catch (...) {
-      (void)vendor::fft_destroy(handle_);
-      throw;
-    }
+  Plan(const Queue& queue, const DeviceFftRows& rows)
+      : queue_(queue), rows_(rows), handle_([&](vendor::FftHandle* handle) {
+          select_device_of(queue);
+          check_fft(vendor::fft_create(handle), "starting");
+        }) {
+    constexpr bool in_double = std::is_same_v<Scalar, double>;
+    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
+    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
+    long long length = rows.length, pitch = rows.pitch, in_pitch = rows.real ? 2 * pitch : pitch;
+    std::size_t work_bytes = 0;
+    check_fft(vendor::fft_set_stream(handle_.get(), vendor::stream_of(queue)), "taking a queue");
+    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
+    check_fft(vendor::fft_make_plan_many(handle_.get(), 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
+                                         rows.real ? of_real : of_complex, rows.rows, &work_bytes),
+              "planning");
   }
-  ~Plan() { (void)vendor::fft_destroy(handle_); }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
 
   void run(Kokkos::complex<Scalar>* data) const {
     select_device_of(queue_);
     const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
     if constexpr (std::is_same_v<Scalar, double>) {
       auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_d2z(handle_, reinterpret_cast<double*>(data), points)
-                           : vendor::fft_z2z(handle_, points, points, direction),
+      check_fft(rows_.real ? vendor::fft_d2z(handle_.get(), reinterpret_cast<double*>(data), points)
+                           : vendor::fft_z2z(handle_.get(), points, points, direction),
                 "transforming");
     } else {
       auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_r2c(handle_, reinterpret_cast<float*>(data), points)
-                           : vendor::fft_c2c(handle_, points, points, direction),
+      check_fft(rows_.real ? vendor::fft_r2c(handle_.get(), reinterpret_cast<float*>(data), points)
+                           : vendor::fft_c2c(handle_.get(), points, points, direction),
                 "transforming");
     }
   }
 
  private:
-  void make() const {
-    constexpr bool in_double = std::is_same_v<Scalar, double>;
-    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
-    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
-    long long length = rows_.length, pitch = rows_.pitch, in_pitch = rows_.real ? 2 * pitch : pitch;
-    std::size_t work_bytes = 0;
-    check_fft(vendor::fft_set_stream(handle_, vendor::stream_of(queue_)), "taking a queue");
-    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
-    check_fft(vendor::fft_make_plan_many(handle_, 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
-                                         rows_.real ? of_real : of_complex, rows_.rows, &work_bytes),
-              "planning");
-  }
-
   Queue queue_;
   DeviceFftRows rows_;
-  vendor::FftHandle handle_{};
+  Owned<vendor::FftHandle, vendor::fft_destroy> handle_;
 };
 
 template <class Scalar>

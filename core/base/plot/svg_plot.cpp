@@ -290,13 +290,13 @@ class Drawing {
     std::string fine, strong, labels;
     const auto down = [&](double value, double to) { return move_to(x(value), top_) + "V" + svg_number(to); };
     const auto across = [&](double value, double from) { return move_to(from, y(value)) + "H" + svg_number(right_); };
-    for (const double value : x_axis_.minor_ticks()) fine += down(value, bottom_);
-    for (const double value : y_axis_.minor_ticks()) fine += across(value, left_);
-    for (const auto& [value, label] : x_axis_.ticks()) {
+    for (const double value : x_axis_.minor_ticks) fine += down(value, bottom_);
+    for (const double value : y_axis_.minor_ticks) fine += across(value, left_);
+    for (const auto& [value, label] : x_axis_.ticks) {
       strong += down(value, bottom_ + 5.0);
       labels += text_at(x(value), bottom_ + 19.0, "class=\"plot-x-tick\" text-anchor=\"middle\"", label);
     }
-    for (const auto& [value, label] : y_axis_.ticks()) {
+    for (const auto& [value, label] : y_axis_.ticks) {
       strong += across(value, left_ - 5.0);
       labels += text_at(left_ - 9.0, y(value) + 4.2, "class=\"plot-y-tick\" text-anchor=\"end\"", label);
     }
@@ -348,7 +348,7 @@ class Drawing {
       if (!series.is_shown(i) || low == high) continue;
       const double at = x(series.x[i]);
       path += move_to(at, y(low)) + "V" + svg_number(y(high)) + move_to(at - 3.5, y(high)) + "h7";
-      if (low >= y_axis_.low()) path += move_to(at - 3.5, y(low)) + "h7";
+      if (low >= y_axis_.low) path += move_to(at - 3.5, y(low)) + "h7";
     }
     if (path.empty()) return "";
     return fmt::format("<path class=\"plot-error\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.3\" d=\"{}\"/>\n",
