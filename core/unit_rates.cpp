@@ -218,7 +218,7 @@ UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, d
 
 double unit_seconds(const CoExecution::Work& work) {
   const double start_s = now_s();
-  CoExecution::timed_section_of_this_thread(work);
+  CoExecution::timed_section(work);
   return now_s() - start_s;
 }
 
