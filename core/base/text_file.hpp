@@ -39,8 +39,6 @@ class NewFile {
   /// Renames to the final name; the last call. @throws RuntimeFailure; InvalidArgument the second time
   void finish();
 
-  const std::filesystem::path& path() const { return path_; }
-
  private:
   std::filesystem::path path_;
   Destination destination_;
