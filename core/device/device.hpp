@@ -59,6 +59,10 @@ void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
 
+namespace detail {
+class DeviceEvent;  // the back end's
+}
+
 /// The end of the work that a queue of the companion had been given when the event was recorded. Other queues wait for
 /// it without the host. Copies stand for the same event; a new one stands for no work and has happened. On back ends
 /// without such events the host waits instead.
@@ -71,8 +75,7 @@ class QueueEvent {
   void make_wait(const CompanionExecution& queue) const;
 
  private:
-  class Recorded;
-  std::shared_ptr<const Recorded> recorded_;
+  std::shared_ptr<const detail::DeviceEvent> event_;
 };
 
 /// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it.
@@ -85,8 +88,7 @@ class QueueTime {
   double seconds_since(const QueueTime& earlier) const;
 
  private:
-  class Marked;
-  std::shared_ptr<const Marked> marked_;
+  std::shared_ptr<const detail::DeviceEvent> event_;
 };
 
 /// Name of the device's BLAS, such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries

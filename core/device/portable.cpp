@@ -60,46 +60,34 @@ void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
   copy_rows<CompanionExecution::memory_space, CompanionExecution::memory_space>(queue, copy);
 }
 
-/// Kokkos has no events; work given to a queue later than this is waited for as well.
-class QueueEvent::Recorded {
+/// Kokkos has no events: the host waits, for what has been given to the queue later as well, and looks at its clock.
+class detail::DeviceEvent {
  public:
-  explicit Recorded(const CompanionExecution& queue) : queue_(queue) {}
-  void wait() const { queue_.fence(); }
+  explicit DeviceEvent(const CompanionExecution& of, double at_s = 0.0) : queue(of), time_s(at_s) {}
 
- private:
-  CompanionExecution queue_;
+  const CompanionExecution queue;
+  const double time_s;
 };
 
 QueueEvent QueueEvent::record(const CompanionExecution& queue) {
   QueueEvent event;
   // The work of a host space has ended when the call that launched it returns.
-  if constexpr (companion_is_device) event.recorded_ = std::make_shared<const Recorded>(queue);
+  if constexpr (companion_is_device) event.event_ = std::make_shared<const detail::DeviceEvent>(queue);
   return event;
 }
 
 void QueueEvent::make_wait(const CompanionExecution& /*queue*/) const {
-  if (recorded_) recorded_->wait();
+  if (event_) event_->queue.fence();
 }
 
-class QueueTime::Marked {
- public:
-  explicit Marked(const CompanionExecution& queue) {
-    if constexpr (companion_is_device) queue.fence();
-    time_s_ = now_s();
-  }
-  double seconds_since(const Marked& earlier) const { return time_s_ - earlier.time_s_; }
-
- private:
-  double time_s_ = 0.0;
-};
-
 QueueTime QueueTime::mark(const CompanionExecution& queue) {
+  if constexpr (companion_is_device) queue.fence();
   QueueTime time;
-  time.marked_ = std::make_shared<const Marked>(queue);
+  time.event_ = std::make_shared<const detail::DeviceEvent>(queue, now_s());
   return time;
 }
 
-double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
+double QueueTime::seconds_since(const QueueTime& earlier) const { return event_->time_s - earlier.event_->time_s; }
 
 std::string device_blas_name() { refuse("BLAS"); }
 void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<double>& /*call*/) { refuse("BLAS"); }

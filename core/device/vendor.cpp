@@ -64,22 +64,6 @@ class Owned {
   Handle handle_{};
 };
 
-/// The end of the work that a queue has been given.
-class Event {
- public:
-  Event(const Queue& queue, unsigned flags)
-      : event_([&](vendor::Event* event) {
-          select_device_of(queue);
-          check(vendor::event_create(event, flags), "making an event");
-        }) {
-    check(vendor::event_record(event_.get(), vendor::stream_of(queue)), "recording an event");
-  }
-  vendor::Event get() const { return event_.get(); }
-
- private:
-  Owned<vendor::Event, vendor::event_destroy> event_;
-};
-
 /// Where the rows lie is for the vendor to find out.
 void copy_rows(const Queue& queue, const RowCopy& copy) {
   select_device_of(queue);
@@ -161,64 +145,65 @@ void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(qu
 void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 
-class QueueEvent::Recorded {
+class detail::DeviceEvent {
  public:
-  explicit Recorded(const Queue& queue) : event_(queue, vendor::event_without_time) {}
-  void make_wait(const Queue& queue) const {
-    select_device_of(queue);
-    check(vendor::stream_wait_event(vendor::stream_of(queue), event_.get(), 0), "waiting for an event");
+  DeviceEvent(const Queue& queue, unsigned flags)
+      : event_([&](vendor::Event* event) {
+          select_device_of(queue);
+          check(vendor::event_create(event, flags), "making an event");
+        }) {
+    check(vendor::event_record(event_.get(), vendor::stream_of(queue)), "recording an event");
   }
+  vendor::Event get() const { return event_.get(); }
 
  private:
-  Event event_;
+  Owned<vendor::Event, vendor::event_destroy> event_;
 };
 
 QueueEvent QueueEvent::record(const Queue& queue) {
   QueueEvent event;
-  event.recorded_ = std::make_shared<const Recorded>(queue);
+  event.event_ = std::make_shared<const detail::DeviceEvent>(queue, vendor::event_without_time);
   return event;
 }
 
 void QueueEvent::make_wait(const Queue& queue) const {
-  if (recorded_) recorded_->make_wait(queue);
+  if (!event_) return;
+  select_device_of(queue);
+  check(vendor::stream_wait_event(vendor::stream_of(queue), event_->get(), 0), "waiting for an event");
 }
-
-class QueueTime::Marked {
- public:
-  explicit Marked(const Queue& queue) : event_(queue, 0) {}
-  double seconds_since(const Marked& earlier) const {
-    float milliseconds = 0.0F;
-    check(vendor::event_elapsed_time(&milliseconds, earlier.event_.get(), event_.get()), "reading the time of events");
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  Event event_;
-};
 
 QueueTime QueueTime::mark(const Queue& queue) {
   QueueTime time;
-  time.marked_ = std::make_shared<const Marked>(queue);
+  time.event_ = std::make_shared<const detail::DeviceEvent>(queue, 0U);
   return time;
 }
 
-double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
+double QueueTime::seconds_since(const QueueTime& earlier) const {
+  float milliseconds = 0.0F;
+  check(vendor::event_elapsed_time(&milliseconds, earlier.event_->get(), event_->get()), "reading the time of events");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
 
 std::string device_blas_name() { return vendor::blas_name(); }
 
-// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
+namespace {
+
+/// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta
+/// C'.
+template <class Scalar, class Gemm>
+void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& gemm, const char* name) {
+  const QueueBlas blas(queue);
+  check_blas(gemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b, x.b_leading,
+                  x.a, x.a_leading, &x.beta, x.c, x.c_leading),
+             name);
+}
+
+}  // namespace
+
 void device_blas_gemm(const Queue& queue, const GemmCall<double>& x) {
-  const QueueBlas blas(queue);
-  check_blas(vendor::dgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
-                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
-             "dgemm");
+  blas_multiply(queue, x, vendor::dgemm, "dgemm");
 }
-void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) {
-  const QueueBlas blas(queue);
-  check_blas(vendor::sgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
-                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
-             "sgemm");
-}
+void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) { blas_multiply(queue, x, vendor::sgemm, "sgemm"); }
 
 std::string device_fft_name() { return vendor::fft_name(); }
 
