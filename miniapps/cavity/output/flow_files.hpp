@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
 #include "miniapps/cavity/options.hpp"
 #include "miniapps/cavity/problem.hpp"
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,5 +50,10 @@ struct PictureLegend {
   /// right, which is cut where there is no room; none where the picture is too narrow.
   std::vector<Rgb> pixels(std::int64_t columns) const;
 };
+
+/// Writes a picture of 8 bits a channel in PNG format (ISO/IEC 15948), marked as sRGB, through NewFile.
+/// @param pixels row after row from the top down, without gaps
+/// @throws InvalidArgument unless they are whole rows, at least one; RuntimeFailure when the file cannot be written
+void write_png_file(const std::filesystem::path& path, std::int64_t columns, std::span<const Rgb> pixels);
 
 }  // namespace steelyard
