@@ -8,6 +8,7 @@
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
 #include "core/gemm_ways.hpp"
+#include "core/host_blas.hpp"
 
 namespace steelyard::detail {
 namespace {

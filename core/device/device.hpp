@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/gemm_call.hpp"
 #include "core/spaces.hpp"
 
 // All that the suite wants of a device besides Kokkos. `vendor.cpp` does it with a vendor's run time, BLAS and FFT,
 // `portable.cpp` with Kokkos alone. README.md says how to add a back end.
 
 namespace steelyard {
+
+template <class Scalar>
+struct GemmCall;
 
 /// Devices that this process can use; 0 in a host build. Callable before Kokkos is initialised.
 int device_count();

@@ -8,6 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
 #include STEELYARD_DEVICE_CALLS
 
 // Kokkos' own list of what it starts, for leave_out_device(); not a public header.

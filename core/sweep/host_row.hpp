@@ -95,7 +95,7 @@ class HostRowSums {
 #pragma omp simd
 #endif
     for (int i = 0; i < count; ++i) keep<inner>(body, j, begin, i, waiting, values);
-    if constexpr (is_storing<Body>) store_values(body, j, begin, count, values);
+    if constexpr (is_storing<Body>) body.body.store(component_of<Body>, j, begin, count, values);
     for (int i = count; i % lanes != 0; ++i) {
       for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
     }
@@ -126,7 +126,7 @@ class HostRowSums {
                    double (&waiting)[N][block_cells], [[maybe_unused]] double (&values)[block_cells]) {
     Terms<N> terms;
     if constexpr (is_storing<Body>) {
-      const ValueAndTerms<N> result = value_and_terms<N>(body, j, Column(begin + i, inner));
+      const ValueAndTerms<N> result = body.body.body(component_of<Body>, j, Column(begin + i, inner));
       values[i] = result.value;
       terms = result.terms;
     } else {
@@ -138,6 +138,12 @@ class HostRowSums {
   double sums_[N][lanes] = {};
 };
 
+/// Ends the stores of a body that has swept a row.
+template <class Body>
+void finish_row(const Body& body) {
+  if constexpr (is_storing<Body>) body.body.finish();
+}
+
 /// Adds a row's cells to its sums.
 template <class Body, class Sums>
 void add_row(const Body& body, const std::int64_t j, const std::int64_t columns, Sums& sums) {
@@ -145,7 +151,7 @@ void add_row(const Body& body, const std::int64_t j, const std::int64_t columns,
     prefetch_ahead(body, j, i, i + block_cells);
     sums.add_block(bare(body), j, i, columns);
   }
-  finish_values(bare(body));
+  finish_row(bare(body));
 }
 
 /// Adds a row's cells a row behind updates, and a block behind them in that row, so that memory is at work on the next
@@ -160,7 +166,7 @@ template <class Update, class Body, class Sums>
     if (i < columns) host_block(bare(update), j + 1, i, columns);
     if (i > 0) sums.add_block(bare(body), j, i - block_cells, columns);
   }
-  finish_values(bare(body));
+  finish_row(bare(body));
 }
 
 /// Sums of a row, of one component after the other. @param row_terms N of them

@@ -282,6 +282,20 @@ struct Storing {
     field(c, j, i) = result.value;
     return result.terms;
   }
+
+  /// Stores a block's values from column `begin` on, by a host thread. Others see them after its finish().
+  void store(const int c, const std::int64_t j, const std::int64_t begin, const int count, const double* values) const {
+    constexpr int line = cache_line_bytes / sizeof(double);
+    double* const to = &field(c, j, begin);
+    int i = 0;
+    if (past_caches && begins_cache_line(to)) {
+      for (; i + line <= count; i += line) store_streamed(to + i, values + i);
+    }
+    for (; i < count; ++i) to[i] = values[i];
+  }
+  void finish() const {
+    if (past_caches) finish_streamed_stores();
+  }
 };
 template <class Execution, int Components, class Body>
 Storing<Components, Body> storing(const RowField<Execution, Components>& field, const Body& body) {
@@ -294,33 +308,6 @@ template <class Body>
 inline constexpr bool is_storing = false;
 template <int Component, int Components, class Body>
 inline constexpr bool is_storing<OneComponent<Component, Storing<Components, Body>>> = true;
-
-template <int N, int Component, int Components, class Body>
-KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<N> value_and_terms(
-    const OneComponent<Component, Storing<Components, Body>>& part, const std::int64_t j, const Column i) {
-  return part.body.body(Component, j, i);
-}
-
-/// Stores a block's values from `begin` on. Other threads see them after finish_values().
-template <int Component, int Components, class Body>
-void store_values(const OneComponent<Component, Storing<Components, Body>>& part, const std::int64_t j,
-                  const std::int64_t begin, const int count, const double* values) {
-  constexpr int line = cache_line_bytes / sizeof(double);
-  double* const to = &part.body.field(Component, j, begin);
-  int i = 0;
-  if (part.body.past_caches && begins_cache_line(to)) {
-    for (; i + line <= count; i += line) store_streamed(to + i, values + i);
-  }
-  for (; i < count; ++i) to[i] = values[i];
-}
-
-/// To be called by the thread that has stored them.
-template <class Body>
-void finish_values(const Body&) {}
-template <int Component, int Components, class Body>
-void finish_values(const OneComponent<Component, Storing<Components, Body>>& part) {
-  if (part.body.past_caches) finish_streamed_stores();
-}
 
 /// For sums that are the same in whatever order rows are added up.
 struct AddTerms {

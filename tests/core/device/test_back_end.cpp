@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
 #include "tests/catch.hpp"
