@@ -71,39 +71,6 @@ const OpenMp& open_mp() {
   return functions;
 }
 
-}  // namespace
-
-const HostBlas& host_blas() {
-  static const HostBlas blas = find_host_blas();
-  return blas;
-}
-
-OpenMpThreads::OpenMpThreads(int count) {
-  if (open_mp().most_threads == nullptr || open_mp().set_threads == nullptr) return;
-  before_ = open_mp().most_threads();
-  open_mp().set_threads(count);
-}
-
-OpenMpThreads::~OpenMpThreads() {
-  if (before_ > 0) open_mp().set_threads(before_);
-}
-
-void set_blas_threads(int threads) {
-  static const auto threads_now = loaded<int()>("openblas_get_num_threads");
-  static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
-  if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);
-}
-
-// A BLAS reads matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
-void host_blas_gemm(const GemmCall<double>& x) {
-  dgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
-}
-void host_blas_gemm(const GemmCall<float>& x) {
-  sgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
-}
-
-namespace {
-
 constexpr const char* kernels_variable = "OPENBLAS_CORETYPE";
 /// Set while and after the program looks for kernels: those that the library chose, their FLOP/s, how many were tried.
 constexpr const char* search_variable = "STEELYARD_BLAS_KERNELS";
@@ -175,6 +142,35 @@ bool are_good(const std::string& kernels, const Search& search) {
 }
 
 }  // namespace
+
+const HostBlas& host_blas() {
+  static const HostBlas blas = find_host_blas();
+  return blas;
+}
+
+OpenMpThreads::OpenMpThreads(int count) {
+  if (open_mp().most_threads == nullptr || open_mp().set_threads == nullptr) return;
+  before_ = open_mp().most_threads();
+  open_mp().set_threads(count);
+}
+
+OpenMpThreads::~OpenMpThreads() {
+  if (before_ > 0) open_mp().set_threads(before_);
+}
+
+void set_blas_threads(int threads) {
+  static const auto threads_now = loaded<int()>("openblas_get_num_threads");
+  static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
+  if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);
+}
+
+// A BLAS reads matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
+void host_blas_gemm(const GemmCall<double>& x) {
+  dgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
+}
+void host_blas_gemm(const GemmCall<float>& x) {
+  sgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
+}
 
 std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vector_bits, bool has_bfloat16) {
   const auto is_one_of = [&](const auto& names) {

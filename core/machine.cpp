@@ -19,6 +19,22 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
+namespace {
+
+/// A hwloc processor set that frees itself.
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
+
+Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
+
+CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+  CoreList cores;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(static_cast<int>(core->logical_index));
+  }
+  return cores;
+}
+
+}  // namespace
 
 std::string format_cores(const CoreList& cores) {
   if (cores.empty()) return "none";
@@ -57,23 +73,6 @@ CoreList parse_cores(const std::string& text) {
   cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
   return cores;
 }
-
-namespace {
-
-/// A hwloc processor set that frees itself.
-using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
-
-Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
-
-CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
-  CoreList cores;
-  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(static_cast<int>(core->logical_index));
-  }
-  return cores;
-}
-
-}  // namespace
 
 Machine::Machine() : topology_(nullptr, &hwloc_topology_destroy) {
   hwloc_topology_t topology = nullptr;

@@ -12,19 +12,6 @@
 #include "core/spaces.hpp"
 
 namespace steelyard {
-
-UnitChoice parse_unit_choice(const std::string& text) {
-  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
-    if (format_unit_choice(choice) == text) return choice;
-  }
-  throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
-}
-
-std::string format_unit_choice(UnitChoice choice) {
-  constexpr std::array names{"host", "device", "host+device"};
-  return names.at(static_cast<std::size_t>(choice));
-}
-
 namespace {
 
 int parse_count(const std::string& what, const std::string& text, int least) {
@@ -154,6 +141,18 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 }
 
 }  // namespace
+
+UnitChoice parse_unit_choice(const std::string& text) {
+  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
+    if (format_unit_choice(choice) == text) return choice;
+  }
+  throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
+}
+
+std::string format_unit_choice(UnitChoice choice) {
+  constexpr std::array names{"host", "device", "host+device"};
+  return names.at(static_cast<std::size_t>(choice));
+}
 
 std::optional<ThreadRequest> threads_of_environment() {
   for (const char* variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {

@@ -97,6 +97,16 @@ class QueueBlas {
   vendor::BlasHandle handle_{};
 };
 
+/// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta
+/// C'.
+template <class Scalar, class Gemm>
+void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& gemm, const char* name) {
+  const QueueBlas blas(queue);
+  check_blas(gemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b, x.b_leading,
+                  x.a, x.a_leading, &x.beta, x.c, x.c_leading),
+             name);
+}
+
 }  // namespace
 
 int device_count() {
@@ -186,20 +196,6 @@ double QueueTime::seconds_since(const QueueTime& earlier) const {
 }
 
 std::string device_blas_name() { return vendor::blas_name(); }
-
-namespace {
-
-/// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta
-/// C'.
-template <class Scalar, class Gemm>
-void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& gemm, const char* name) {
-  const QueueBlas blas(queue);
-  check_blas(gemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b, x.b_leading,
-                  x.a, x.a_leading, &x.beta, x.c, x.c_leading),
-             name);
-}
-
-}  // namespace
 
 void device_blas_gemm(const Queue& queue, const GemmCall<double>& x) {
   blas_multiply(queue, x, vendor::dgemm, "dgemm");

@@ -87,20 +87,6 @@ Rgb look_up(const std::vector<Rgb>& colours, int first, double value) {
   return colours[static_cast<std::size_t>(std::lround(static_cast<double>(map_steps) * clamped) - first * map_steps)];
 }
 
-}  // namespace
-
-Rgb diverging_colour(double value) {
-  static const std::vector<Rgb> colours = colours_from(-1, diverging);
-  return look_up(colours, -1, value);
-}
-
-Rgb sequential_colour(double value) {
-  static const std::vector<Rgb> colours = colours_from(0, sequential);
-  return look_up(colours, 0, value);
-}
-
-namespace {
-
 constexpr Rgb paper{255, 255, 255}, ink{40, 40, 40};
 constexpr std::int64_t dot_pixels = 2;                   ///< per dot of a letter, along a side
 constexpr std::int64_t letter_columns = 6 * dot_pixels;  ///< with the gap behind it
@@ -155,6 +141,16 @@ struct Sheet {
 };
 
 }  // namespace
+
+Rgb diverging_colour(double value) {
+  static const std::vector<Rgb> colours = colours_from(-1, diverging);
+  return look_up(colours, -1, value);
+}
+
+Rgb sequential_colour(double value) {
+  static const std::vector<Rgb> colours = colours_from(0, sequential);
+  return look_up(colours, 0, value);
+}
 
 std::vector<Rgb> PictureLegend::pixels(std::int64_t columns) const {
   if (columns < least_columns) return {};
