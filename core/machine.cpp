@@ -156,15 +156,21 @@ CoreList Machine::cores_near(const std::string& pci_bus) const {
   return cores_in(topology_.get(), ancestor->cpuset);
 }
 
+void Machine::require_cores(const CoreList& cores) const {
+  const CoreList there = this->cores();
+  for (const int core : cores) {
+    if (std::binary_search(there.begin(), there.end(), core)) continue;
+    throw InvalidArgument(
+        fmt::format("core {} is not on {}, which has cores {}", core, host_name(), format_cores(there)));
+  }
+}
+
 void Machine::bind_this_thread(const CoreList& cores) const {
+  require_cores(cores);
   const Bitmap set = make_bitmap();
-  for (const int number : cores) {
-    const hwloc_obj_t core = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(number));
-    if (core == nullptr) {
-      throw InvalidArgument(
-          fmt::format("core {} is not on {}, which has cores {}", number, host_name(), format_cores(this->cores())));
-    }
-    hwloc_bitmap_or(set.get(), set.get(), core->cpuset);
+  for (const int core : cores) {
+    const auto number = static_cast<unsigned>(core);
+    hwloc_bitmap_or(set.get(), set.get(), hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, number)->cpuset);
   }
   if (hwloc_set_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_THREAD) != 0) {
     throw RuntimeFailure(

@@ -98,19 +98,6 @@ int sharers_of(int device, const Machine& machine, const PlanRequest& request, i
   return sharers;
 }
 
-/// The cores of a layout line. @throws InvalidArgument for one that the machine does not have
-CoreList layout_cores(const Machine& machine, const LayoutEntry& entry) {
-  CoreList there = machine.cores();
-  if (!entry.cores) return there;
-  for (const int core : *entry.cores) {
-    if (!std::binary_search(there.begin(), there.end(), core)) {
-      throw InvalidArgument(
-          fmt::format("core {} is not on {}, which has cores {}", core, entry.host_name, format_cores(there)));
-    }
-  }
-  return *entry.cores;
-}
-
 /// Whether the layout gives one of these cores to another rank of the node as well.
 bool shared_in_layout(const Machine& machine, const PlanRequest& request, const CoreList& cores) {
   const std::string host_name = machine.host_name();
@@ -225,7 +212,8 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   RankUnits units;
   CoreList cores;
   if (entry != nullptr) {
-    cores = layout_cores(machine, *entry);
+    cores = entry->cores.value_or(machine.cores());
+    machine.require_cores(cores);
     units.cores_from = "layout";
     units.oversubscribed = shared_in_layout(machine, request, cores);
   } else if (!request.launcher_cores.empty() && request.launcher_cores.size() < machine.cores().size()) {
