@@ -49,10 +49,10 @@ struct Look {
 std::vector<Look> series_looks(const std::vector<SvgPlot::Series>& all) {
   std::vector<Look> looks;
   std::size_t lines = 0, points = 0;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    looks.push_back({colours[all[s].colour.value_or(s) % colours.size()], shapes[points % shapes.size()],
+  for (const SvgPlot::Series& series : all) {
+    looks.push_back({colours[series.colour.value_or(looks.size()) % colours.size()], shapes[points % shapes.size()],
                      dashes[lines % dashes.size()]});
-    ++(all[s].line ? lines : points);
+    ++(series.line ? lines : points);
   }
   return looks;
 }
@@ -261,28 +261,24 @@ class Drawing {
         lines, labels);
   }
 
-  /// Title and axis labels.
+  /// Title, axis labels and corner, those that the chart has.
   std::string captions() const {
-    constexpr const char* centred = "font-size=\"13\" text-anchor=\"middle\"";
-    std::string text;
-    if (!plot_.title.empty()) {
-      text += text_at(left_, border + title_text - 2.0, "font-size=\"16\" font-weight=\"bold\"",
-                      fitted(plot_.title, 1.08 * title_text, width - border - left_));
-    }
-    if (!plot_.x_label.empty()) {
-      text +=
-          text_at(0.5 * (left_ + right_), bottom_ + 42.0, centred, fitted(plot_.x_label, label_text, right_ - left_));
-    }
-    if (!plot_.corner.empty()) {
-      text += text_at(width - border, bottom_ + 58.0, "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"",
-                      fitted(plot_.corner, 11.0, width - 2.0 * border));
-    }
-    if (!plot_.y_label.empty()) {
-      const double x = border + label_text - 2.0, y = 0.5 * (top_ + bottom_);
-      text += text_at(x, y, fmt::format("{} transform=\"rotate(-90 {} {})\"", centred, svg_number(x), svg_number(y)),
-                      fitted(plot_.y_label, label_text, area_height));
-    }
-    return text;
+    std::string all;
+    const auto add = [&](const std::string& caption, double size, double room, double x, double y,
+                         const std::string& attributes) {
+      if (!caption.empty()) all += text_at(x, y, attributes, fitted(caption, size, room));
+    };
+    const std::string centred = "font-size=\"13\" text-anchor=\"middle\"";
+    const double x = border + label_text - 2.0, y = 0.5 * (top_ + bottom_);
+    const std::string upwards =
+        fmt::format("{} transform=\"rotate(-90 {} {})\"", centred, svg_number(x), svg_number(y));
+    add(plot_.title, 1.08 * title_text, width - border - left_, left_, border + title_text - 2.0,
+        "font-size=\"16\" font-weight=\"bold\"");
+    add(plot_.x_label, label_text, right_ - left_, 0.5 * (left_ + right_), bottom_ + 42.0, centred);
+    add(plot_.corner, 11.0, width - 2.0 * border, width - border, bottom_ + 58.0,
+        "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"");
+    add(plot_.y_label, label_text, area_height, x, y, upwards);
+    return all;
   }
 
   /// Grid lines, axes and tick labels.
