@@ -20,9 +20,8 @@ template <class Body>
 // Sweeps over one row by one host thread.
 namespace detail {
 
-/// Some of a row's cells. The body is a copy, for compilers to see that no store changes it, and all of it becomes a
-/// part of the loop, however long: what is called cell by cell is not vectorised. @tparam inner whether all of them are
-/// in inner columns
+/// Some of a row's cells. The body is a copy, which no store can change, and becomes a part of the loop, however long:
+/// what is called cell by cell is not vectorised. @tparam inner whether all cells are in inner columns
 template <bool inner, class Body>
 [[gnu::flatten]] void host_cells(const Body body, const std::int64_t j, const std::int64_t begin,
                                  const std::int64_t end) {
@@ -32,8 +31,7 @@ template <bool inner, class Body>
   for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
 }
 
-/// So few cells that processors, which execute some hundreds of instructions out of order, load the next block's values
-/// while they compute this one.
+/// So few cells that processors load the next block's values while they compute this one.
 inline constexpr std::int64_t block_cells = 32;
 
 /// A block of a row's cells, which begins `begin` columns into it.
@@ -46,8 +44,7 @@ void host_block(const Body& body, const std::int64_t j, const std::int64_t begin
   }
 }
 
-/// A whole row, in three parts at most, the outer ones of a number of columns that vectors of all processors divide
-/// them.
+/// A whole row in three parts at most; vectors of all processors divide the outer ones.
 template <class Body>
 void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
   constexpr std::int64_t outer = 8;
@@ -68,10 +65,9 @@ void host_row(const Reading<Body, Fields...>& whole, const std::int64_t j, const
   by_component(sweep, whole);
 }
 
-/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
-/// so that it is the same for a row on every unit. Terms of a block wait in the first cache to be summed up:
-/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
-/// @tparam Operation AddTerms or KeepLarger
+/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: in the same order on every unit.
+/// Terms of a block wait in the first cache to be summed up, for compilers vectorise two loops but not many bodies with
+/// sums of a given order in them. @tparam Operation AddTerms or KeepLarger
 template <int N, class Operation>
 class HostRowSums {
  public:
@@ -119,8 +115,8 @@ class HostRowSums {
  private:
   static constexpr int lanes = 8;
 
-  /// Not in the loop itself, where terms would be one of OpenMP's private variables, which GCC keeps in memory unless
-  /// they are scalars, and vectorises by luck.
+  /// Not in the loop itself, where GCC would keep the terms, private variables of OpenMP that are no scalars, in
+  /// memory.
   template <bool inner, class Body>
   static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
                    double (&waiting)[N][block_cells], [[maybe_unused]] double (&values)[block_cells]) {
@@ -154,9 +150,8 @@ void add_row(const Body& body, const std::int64_t j, const std::int64_t columns,
   finish_row(bare(body));
 }
 
-/// Adds a row's cells a row behind updates, and a block behind them in that row, so that memory is at work on the next
-/// block's values while those in the caches are summed up. All in one function, for compilers to keep what blocks share
-/// in registers.
+/// Adds a row's cells a row and a block behind updates, so that memory is at work on the next block's values while
+/// those in the caches are summed up. All in one function, for compilers to keep what blocks share in registers.
 template <class Update, class Body, class Sums>
 [[gnu::flatten]] void add_row_behind(const Update update, const Body body, const std::int64_t j,
                                      const std::int64_t columns, Sums& sums) {

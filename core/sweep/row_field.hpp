@@ -104,8 +104,8 @@ struct ZeroElements {
 }  // namespace detail
 
 /// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
-/// and after the slice and at least one ghost column on either side of a row. All is 0 at first, and stays so beyond
-/// the grid's own rows and columns, where sweeps do not write.
+/// and after the slice and at least one ghost column on either side. All is 0 at first, and ghosts beyond the grid stay
+/// so.
 template <class Execution, int Components = 1>
 class RowField {
  public:
@@ -213,8 +213,7 @@ template <class Execution, class Element>
 class UnitTable {
  public:
   UnitTable() = default;
-  /// To be called by the unit's own thread; fences. @param padding entries more at both ends, copies of the first and
-  /// the last
+  /// By the unit's own thread; fences. @param padding entries more at both ends, copies of the first and the last
   UnitTable(const Execution& space, const std::vector<Element>& values, std::size_t padding = 0) : padding_(padding) {
     if (values.empty()) return;
     std::vector<Element> padded(padding, values.front());

@@ -13,9 +13,9 @@
 
 namespace steelyard {
 
-/// A column of the grid in a sweep's body, where it is its index. A uniform grid's coefficients are the same in all
-/// columns but the first and the last one. Sweeps on the host say so of whole loops, in which compilers take `is_inner`
-/// for the constant that it is there: what is the same everywhere is then not read again and again.
+/// A column of the grid in a sweep's body. A uniform grid's coefficients are the same in all columns but the first and
+/// the last one; in sweeps on the host, `is_inner` is a constant of whole loops, which do not read them again and
+/// again.
 class Column {
  public:
   KOKKOS_FORCEINLINE_FUNCTION Column(const std::int64_t index, const bool is_inner = false)
@@ -59,9 +59,8 @@ struct Terms {
 };
 
 /// A sweep's body that is called for each component of a field in every cell, one or two: `body(c, j, i)`. Terms of
-/// sums that it returns are added up. Components have nothing to do with each other: what sweeps write for one, no
-/// body that is called behind them reads for the other. The calls are written out, for compilers do not vectorise cells
-/// around a loop with a large body.
+/// sums that it returns are added up. What sweeps write for one component, no body that is called behind them reads for
+/// the other. The calls are written out: compilers do not vectorise cells around a loop with a large body.
 template <int Components, class Body>
 struct EachComponent {
   static_assert(Components == 1 || Components == 2);
@@ -117,8 +116,7 @@ KOKKOS_INLINE_FUNCTION OneComponent<Component, Body> one_component(const EachCom
   return {all.body};
 }
 
-/// Calls `sweep` with one component's bodies after the other's: half as many rows are then prefetched at the same
-/// time.
+/// Calls `sweep` with one component's bodies after the other's: half as many rows are then prefetched at a time.
 template <class Sweep, class... Bodies>
 void by_component(const Sweep& sweep, const Bodies&... bodies) {
   constexpr bool has_two = ((components_of<Bodies> == 2) || ...);
@@ -137,9 +135,8 @@ AroundCells<Components> around_cells(const RowAccess<Components>& field) {
   return {field};
 }
 
-/// A sweep's body with the fields that it is the first to read, or to write, so that hosts prefetch their values: of as
-/// many rows at once as products with matrices read, processors by themselves prefetch too few. Most passes over fields
-/// alone are faster without. The results of sweeps do not depend on it.
+/// A sweep's body with the fields that it is the first to read, or to write, whose values hosts prefetch: processors by
+/// themselves prefetch too few rows for products with matrices. Most passes over fields alone are faster without.
 template <class Body, class... Fields>
 struct Reading {
   Body body;
@@ -167,8 +164,8 @@ auto one_component(const Reading<Body, Fields...>& whole) {
 
 // Bodies of sweeps that any method has.
 
-/// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before, of which there is none
-/// at first. Reads x in any case, for compilers to vectorise what is around it.
+/// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before. Reads x in any case, for
+/// compilers to vectorise what is around it.
 KOKKOS_FORCEINLINE_FUNCTION double scaled_or_zero(const double factor, const double x) {
   const double product = factor * x;
   return factor == 0.0 ? 0.0 : product;
@@ -224,8 +221,7 @@ const Body& bare(const Reading<Body, Fields...>& whole) {
   return whole.body;
 }
 
-/// Calls `visit` with the beginnings of the rows of which a body is the first to read values in row j; that of a field
-/// which has fewer components in the first component.
+/// Calls `visit` with the beginnings of the rows of which a body is the first to read values in row j.
 template <int Component, int Components, class Visit>
 void each_row_read(const RowAccess<Components>& field, const std::int64_t j, const Visit& visit) {
   if constexpr (Component < Components) visit(field.place(Component, j, 0));
@@ -246,8 +242,7 @@ void each_row_read(const Operator& matrix, const std::int64_t j, const Visit& vi
   }
 }
 
-/// Prefetches the values that a body will read of its fields a page's length behind some columns of row j; those behind
-/// the last column are the next values of the sweep. No memory needs to be there.
+/// Prefetches what a body will read of its fields a page's length behind some columns of row j, be it there or not.
 template <class Body>
 void prefetch_ahead(const Body&, std::int64_t, std::int64_t, std::int64_t) {}
 template <class Body, class... Fields>
@@ -319,8 +314,7 @@ struct AddTerms {
   }
 };
 
-/// The larger one of a term and the largest one so far, infinity for a term that is not a number: comparisons would
-/// lose it.
+/// The larger one of a term and the largest one so far; infinity for a term that is not a number.
 KOKKOS_FORCEINLINE_FUNCTION double larger(const double term, const double largest) {
   const double known = term == term ? term : HUGE_VAL;
   return known > largest ? known : largest;
