@@ -61,14 +61,9 @@ HostBlas find_host_blas() {
   return blas;
 }
 
-struct OpenMp {
-  int (*most_threads)() = loaded<int()>("omp_get_max_threads");
-  void (*set_threads)(int) = loaded<void(int)>("omp_set_num_threads");
-};
-
-const OpenMp& open_mp() {
-  static const OpenMp functions;
-  return functions;
+void (*set_openmp_threads())(int) {
+  static const auto set_threads = loaded<void(int)>("omp_set_num_threads");
+  return set_threads;
 }
 
 constexpr const char* kernels_variable = "OPENBLAS_CORETYPE";
@@ -149,13 +144,14 @@ const HostBlas& host_blas() {
 }
 
 OpenMpThreads::OpenMpThreads(int count) {
-  if (open_mp().most_threads == nullptr || open_mp().set_threads == nullptr) return;
-  before_ = open_mp().most_threads();
-  open_mp().set_threads(count);
+  static const auto most_threads = loaded<int()>("omp_get_max_threads");
+  if (most_threads == nullptr || set_openmp_threads() == nullptr) return;
+  before_ = most_threads();
+  set_openmp_threads()(count);
 }
 
 OpenMpThreads::~OpenMpThreads() {
-  if (before_ > 0) open_mp().set_threads(before_);
+  if (before_ > 0) set_openmp_threads()(before_);
 }
 
 void set_blas_threads(int threads) {

@@ -18,8 +18,7 @@ struct HostBlas {
 /// A BLAS whose threads are its own has a single one from the first call on: they could not be kept to a unit's cores.
 const HostBlas& host_blas();
 
-/// Threads of OpenMP's parallel regions that the calling thread opens while this object lives. A thread that never
-/// set their number, such as the companion's, would open them on all cores.
+/// Sets the threads of OpenMP's parallel regions that the calling thread opens while this object lives.
 class OpenMpThreads {
  public:
   explicit OpenMpThreads(int count);
@@ -80,14 +79,12 @@ void host_blas_gemm(const GemmCall<float>& call);
 /// @param has_bfloat16 whether the processor has AVX-512's instructions for this type, which Cooper Lake brought
 std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vector_bits, bool has_bfloat16);
 
-/// Restarts the program with other kernels of its OpenBLAS where the library does not know the processor and has chosen
-/// kernels of narrower vectors: OPENBLAS_CORETYPE is set to those of wider_blas_kernels() one by one, until the library
-/// has them, their product is right and they are faster. A choice of the user, by that variable, stays. To be called
-/// first in main(): nothing of the process but its arguments and environment survives.
+/// Restarts the program with other kernels of its OpenBLAS where the library does not know the processor: sets
+/// OPENBLAS_CORETYPE to those of wider_blas_kernels() one by one, until the library has them, their product is right
+/// and they are faster. A choice of the user, by that variable, stays. To be called first in main().
 void choose_blas_kernels(char** argv);
 
-/// `OpenBLAS 0.3.21 does not know this processor: SkylakeX kernels instead of Prescott` after such a restart, otherwise
-/// empty.
+/// `OpenBLAS 0.3.21 does not know this processor: SkylakeX kernels instead of Prescott` after such a restart, or empty.
 std::string blas_kernels_note();
 
 }  // namespace steelyard

@@ -250,21 +250,20 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
 void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise) {
   grid.rows = grid.columns = otherwise;
   const std::string by_default = otherwise > 0 ? fmt::format(" (default {})", otherwise) : "";
-  const auto set_both = [&grid](std::int64_t n) { grid.rows = grid.columns = n; };
-  const auto set_columns = [&grid, set_both, verb = parsers.verb()](std::int64_t n) {
-    if (verb == Verb::measure) return set_both(n);
-    grid.columns = n;
-  };
-  const auto add = [&](CLI::App& parser, const char* name, const auto& set, const char* description) {
+  const auto add = [&](CLI::App& parser, const char* name, const char* description, bool sets_rows, bool sets_columns) {
+    const auto set = [&grid, sets_rows, sets_columns](std::int64_t n) {
+      if (sets_rows) grid.rows = n;
+      if (sets_columns) grid.columns = n;
+    };
     return parser.add_option_function<std::int64_t>(name, set, description + by_default)
         ->check(CLI::Range(std::int64_t{1}, largest))
         ->type_name("N");
   };
-  CLI::Option* const size = add(parsers.model(), "--size", set_both, "Rows and columns of the grid");
-  const auto set_rows = [&grid](std::int64_t n) { grid.rows = n; };
-  CLI::Option* const rows = add(parsers.plan(), "--rows", set_rows, "Rows of the grid");
-  if (parsers.verb() != Verb::measure) rows->excludes(size);
-  add(parsers.model(), "--columns", set_columns, "Columns of the grid")->excludes(size);
+  const bool measures = parsers.verb() == Verb::measure;
+  CLI::Option* const size = add(parsers.model(), "--size", "Rows and columns of the grid", true, true);
+  CLI::Option* const rows = add(parsers.plan(), "--rows", "Rows of the grid", true, false);
+  if (!measures) rows->excludes(size);
+  add(parsers.model(), "--columns", "Columns of the grid", measures, true)->excludes(size);
 }
 
 void add_standard_options(CLI::App& parser) {

@@ -12,8 +12,7 @@
 namespace steelyard {
 
 /// One pass over the elements of large arrays, as fast as memory gives them: body.set(i, body.value(i)) for every i
-/// below `elements`, in any order; no value depends on another element's.
-/// @tparam Body a functor of a type with a name, for a launch has the device's compiler make a kernel of it
+/// below `elements`, in any order. @tparam Body a functor of a type with a name, as devices' compilers need it
 template <class Execution, class Body>
 struct ArrayPass {
   using Policy = Kokkos::TeamPolicy<Execution>;
@@ -177,8 +176,7 @@ class Stream {
     }
   }
 
-  /// Bytes of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it
-  /// writes.
+  /// Bytes of a pass, as STREAM counts them: without what a cache reads before it writes.
   double bytes(StreamKernel kernel) const {
     const bool reads_two = kernel == StreamKernel::add || kernel == StreamKernel::triad;
     return (reads_two ? 3.0 : 2.0) * sizeof(double) * static_cast<double>(arrays_.elements());

@@ -63,9 +63,8 @@ struct PlanRequest {
 /// Decides which units a rank drives and on which cores. Cores come from the layout; without one from the launcher,
 /// whose cores are shared out evenly among the ranks that it bound to the same ones; otherwise the node's cores are
 /// shared out evenly. A companion takes one core, near its GPU if it has one. The host unit then has one thread a core,
-/// or as many as the layout or else the environment asks for, if these are fewer.
-/// @throws InvalidArgument for a companion that this build or machine lacks, a core that is not there, unknown
-/// suboptions
+/// or fewer where the layout or else the environment says so.
+/// @throws InvalidArgument for a companion that is not there, a core that is not there, unknown suboptions
 RankUnits plan_units(const Machine& machine, const PlanRequest& request);
 
 }  // namespace steelyard

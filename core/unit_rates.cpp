@@ -157,15 +157,15 @@ void measure_copies(const Execution& space, double memory_bytes, UnitRates& rate
   const UntouchedArray<double, PinnedMemory> host("steelyard::unit_rates::host", elements);
   std::fill_n(host.data(), elements, 1.0);
   const UntouchedArray<double, typename Execution::memory_space> own(space, "steelyard::unit_rates::own", elements);
-  const double bytes = static_cast<double>(elements) * sizeof(double);
-  rates.to_device_bytes_per_s = bytes / fastest_seconds([&] {
-                                  copy_from_host(space, own.data(), host.data(), elements);
-                                  space.fence();
-                                });
-  rates.to_host_bytes_per_s = bytes / fastest_seconds([&] {
-                                copy_to_host(space, host.data(), own.data(), elements);
-                                space.fence();
-                              });
+  const auto rate = [&](const auto& copy) {
+    const double seconds = fastest_seconds([&] {
+      copy();
+      space.fence();
+    });
+    return static_cast<double>(elements) * sizeof(double) / seconds;
+  };
+  rates.to_device_bytes_per_s = rate([&] { copy_from_host(space, own.data(), host.data(), elements); });
+  rates.to_host_bytes_per_s = rate([&] { copy_to_host(space, host.data(), own.data(), elements); });
 }
 
 /// FLOP/s of the vector units of all threads of a host space at once.

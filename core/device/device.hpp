@@ -8,8 +8,8 @@
 
 #include "core/spaces.hpp"
 
-// All that the suite wants of a device besides Kokkos. `vendor.cpp` does it with a vendor's run time, BLAS and FFT,
-// `portable.cpp` with Kokkos alone. README.md says how to add a back end.
+// Everything that the suite needs of a device besides Kokkos: in `vendor.cpp` by a vendor's run time, BLAS and FFT, in
+// `portable.cpp` by Kokkos alone. README.md says how to add a back end.
 
 namespace steelyard {
 
@@ -19,9 +19,8 @@ struct GemmCall;
 /// Devices that this process can use; 0 in a host build. Callable before Kokkos is initialised.
 int device_count();
 
-/// Lets Kokkos::initialize() start the host's spaces alone, on a machine without a device, where it would end the
-/// program. Nothing may use the device's spaces nor pinned memory from then on.
-/// @throws RuntimeFailure where Kokkos starts with a device only
+/// Lets Kokkos::initialize() start the host's spaces alone, on a machine without a device. Nothing may use the device's
+/// spaces nor pinned memory from then on. @throws RuntimeFailure where Kokkos starts with a device only
 void leave_out_device();
 
 /// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
@@ -32,8 +31,8 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Bytes of scratch memory (level 0) that a kernel can have for each team of `team_size` threads on the companion's
-/// device, less than the device has, for Kokkos keeps some; 0 in a host build.
+/// Bytes of scratch memory (level 0) that Kokkos leaves to a kernel for each team of `team_size` threads on the
+/// companion's device; 0 in a host build.
 std::int64_t team_scratch_bytes(int team_size);
 
 /// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.
@@ -66,8 +65,7 @@ class DeviceEvent;  // the back end's
 }
 
 /// The end of the work that a queue of the companion had been given when the event was recorded. Other queues wait for
-/// it without the host. Copies stand for the same event; a new one stands for no work and has happened. On back ends
-/// without such events the host waits instead.
+/// it; on back ends without events the host does. A new one stands for no work and has happened.
 class QueueEvent {
  public:
   QueueEvent() = default;
@@ -80,8 +78,8 @@ class QueueEvent {
   std::shared_ptr<const detail::DeviceEvent> event_;
 };
 
-/// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it.
-/// On back ends that cannot mark a queue the host waits for the queue and looks at its own clock.
+/// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it, but
+/// on back ends without events.
 class QueueTime {
  public:
   /// @throws RuntimeFailure from a device
@@ -96,9 +94,8 @@ class QueueTime {
 /// Name of the device's BLAS, such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries
 std::string device_blas_name();
 
-/// The multiplication of matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Each
-/// queue of a thread has a context of its own, so that multiplications on several may overlap.
-/// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+/// Multiplies matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Multiplications on
+/// several queues may overlap. @throws RuntimeFailure when the library refuses, or without the device's own libraries
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<double>& call);
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<float>& call);
 

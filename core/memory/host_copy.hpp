@@ -10,8 +10,7 @@
 
 namespace steelyard {
 
-/// Where data lies that a processing unit works with: in (pinned) host memory, or in the unit's own, which on host
-/// spaces is the same.
+/// Where data of a processing unit lies: in (pinned) host memory, or in the unit's own, which is the same on hosts.
 enum class Home { host, unit };
 
 /// A message between units and where it lies.

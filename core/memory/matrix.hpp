@@ -47,8 +47,7 @@ Kokkos::View<Scalar**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos:
                                                      columns, leading_dimension);
 }
 
-/// A matrix in host memory, row after row without gaps, pinned where there is a device. Its elements are not
-/// initialised: they end up near the threads that write them first.
+/// A matrix in host memory, row after row without gaps, pinned where there is a device, and not initialised.
 template <class Scalar>
 class HostArray {
  public:

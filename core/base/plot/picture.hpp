@@ -32,8 +32,7 @@ Rgb diverging_colour(double value);
 
 /// The colour of a value without a sign: dark blue at 0, light yellow at 1; values beyond the ends have their colours.
 /// A straight line in CIELAB, so equal steps of the value are equal colour differences (CIE 1976) and equal steps of
-/// lightness. It runs along the axis of blue and yellow, which people who confuse red with green tell apart, and the
-/// others by lightness alone.
+/// lightness, along the axis of blue and yellow, which people who confuse red with green tell apart.
 Rgb sequential_colour(double value);
 
 /// Legend of a picture's colours.
@@ -47,7 +46,7 @@ struct PictureLegend {
   static constexpr std::int64_t least_columns = 240;  ///< narrower pictures have no legend
 
   /// Pixels to stand below a picture so wide, row after row: a bar with its labels on the left, the caption on the
-  /// right, which is cut where there is no room; none where the picture is too narrow.
+  /// right, cut where there is no room; none below a narrow picture.
   std::vector<Rgb> pixels(std::int64_t columns) const;
 };
 

@@ -176,8 +176,7 @@ Range x_range(const SvgPlot& plot) {
     if (std::isfinite(marker.x)) range.include(marker.x);
   }
   for (const SvgPlot::Box& box : plot.boxes) {
-    range.include(box.left);
-    range.include(box.right);
+    for (const double x : {box.left, box.right}) range.include(x);
   }
   return range;
 }

@@ -36,8 +36,7 @@ SvgPlot with_units(SvgPlot plot);
 PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters);
 
 /// The axis that reaches to all points and error bars of a showable chart. Linear: from 0 when no value is below 0,
-/// even if a bar is. Logarithmic: below a point for at most half its value, since a bar can reach down there without
-/// end.
+/// even if a bar is. Logarithmic: down to half of the least point at most, since bars can reach down without end.
 PlotAxis y_axis_of(const SvgPlot& plot);
 
 }  // namespace steelyard
