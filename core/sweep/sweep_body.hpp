@@ -9,7 +9,6 @@
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
 #include "core/sweep/row_field.hpp"
-#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {
 
@@ -28,24 +27,6 @@ class Column {
  private:
   std::int64_t index_;
   bool is_inner_;
-};
-
-/// Coefficients by column, the same ones in all inner columns.
-struct ColumnValues {
-  RowPointer<const double> all = nullptr;
-  double inner = 0.0;
-
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
-};
-
-/// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
-/// columns.
-struct ColumnFaces {
-  RowPointer<const double> all = nullptr;
-  double inner = 0.0;
-
-  KOKKOS_FORCEINLINE_FUNCTION double left(const Column i) const { return i.is_inner() ? inner : all[i]; }
-  KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
 };
 
 /// Terms of a cell in N sums.
@@ -162,52 +143,12 @@ auto one_component(const Reading<Body, Fields...>& whole) {
   return reading(whole.fields, one_component<Component>(whole.body));
 }
 
-// Bodies of sweeps that any method has.
-
 /// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before. Reads x in any case, for
 /// compilers to vectorise what is around it.
 KOKKOS_FORCEINLINE_FUNCTION double scaled_or_zero(const double factor, const double x) {
   const double product = factor * x;
   return factor == 0.0 ? 0.0 : product;
 }
-
-/// The sum of x.
-struct SumOfCells {
-  RowAccess<1> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const { return {{x(j, i)}}; }
-};
-
-/// a^T b.
-template <int Components>
-struct InnerProduct {
-  RowAccess<Components> a, b;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const int c, const std::int64_t j, const Column i) const {
-    return {{a(c, j, i) * b(c, j, i)}};
-  }
-};
-
-/// x = 0.
-template <int Components>
-struct SetToZero {
-  RowAccess<Components> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) = 0.0;
-  }
-};
-
-/// x = x + factor y.
-template <int Components>
-struct AddMultiple {
-  RowAccess<Components> x, y;
-  double factor;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) += factor * y(c, j, i);
-  }
-};
 
 namespace detail {
 

@@ -6,11 +6,30 @@
 #include <vector>
 
 #include "core/sweep/row_field.hpp"
+#include "core/sweep/row_pointer.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
+
+/// Coefficients by column, the same ones in all inner columns.
+struct ColumnValues {
+  RowPointer<const double> all = nullptr;
+  double inner = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
+};
+
+/// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
+/// columns.
+struct ColumnFaces {
+  RowPointer<const double> all = nullptr;
+  double inner = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double left(const Column i) const { return i.is_inner() ? inner : all[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
+};
 
 /// The linearised momentum equations' matrix on a staggered uniform grid, in a unit's memory. Component 0 at (j, i) is
 /// u on the left face of the cell, component 1 is v on its lower face; column 0 of u and row 0 of v lie in walls, where

@@ -21,6 +21,17 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
 
+/// x = x + factor y.
+template <int Components>
+struct AddMultiple {
+  RowAccess<Components> x, y;
+  double factor;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    x(c, j, i) += factor * y(c, j, i);
+  }
+};
+
 /// r = b - A x and the shadow vector r0 = r; r^T r and b^T b.
 template <class Operator, int Components>
 struct StartWithShadow {
@@ -287,7 +298,7 @@ class BiCgStab {
 
   void add_direction(Field& solution, double alpha) const {
     grid_.for_cells("steelyard::cavity::add_multiple",
-                    each_component<Components>(AddMultiple<Components>{solution.access(), p_.access(), alpha}));
+                    each_component<Components>(detail::AddMultiple<Components>{solution.access(), p_.access(), alpha}));
   }
 
   /// @return r^T r and r0^T r
