@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -111,18 +112,14 @@ struct DeviceFftRows {
   bool real = false;       ///< from real numbers to length / 2 + 1 points of their spectrum
 };
 
-/// A plan by the device's own library, unscaled. @tparam Scalar double or float
+/// Transforms data on the queue that it was planned for, unscaled; the caller fences.
+/// @throws RuntimeFailure when the library refuses
 template <class Scalar>
-class DeviceFft {
- public:
-  /// @throws RuntimeFailure when the library refuses, or without the device's own libraries
-  DeviceFft(const CompanionExecution& queue, const DeviceFftRows& rows);
-  /// On the queue that the plan was made for; the caller fences. @throws RuntimeFailure when the library refuses
-  void run(Kokkos::complex<Scalar>* data) const;
+using DeviceFft = std::function<void(Kokkos::complex<Scalar>*)>;
 
- private:
-  class Plan;
-  std::shared_ptr<const Plan> plan_;
-};
+/// Plans transforms by the device's own library. @tparam Scalar double or float
+/// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+template <class Scalar>
+DeviceFft<Scalar> device_fft(const CompanionExecution& queue, const DeviceFftRows& rows);
 
 }  // namespace steelyard

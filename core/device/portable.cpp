@@ -95,19 +95,10 @@ void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<float>
 std::string device_fft_name() { refuse("FFT"); }
 
 template <class Scalar>
-class DeviceFft<Scalar>::Plan {};
-
-template <class Scalar>
-DeviceFft<Scalar>::DeviceFft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
+DeviceFft<Scalar> device_fft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
   refuse("FFT");
 }
-
-template <class Scalar>
-void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* /*data*/) const {
-  refuse("FFT");
-}
-
-template class DeviceFft<double>;
-template class DeviceFft<float>;
+template DeviceFft<double> device_fft<double>(const CompanionExecution&, const DeviceFftRows&);
+template DeviceFft<float> device_fft<float>(const CompanionExecution&, const DeviceFftRows&);
 
 }  // namespace steelyard

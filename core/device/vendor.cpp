@@ -107,6 +107,48 @@ void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& ge
              name);
 }
 
+template <class Scalar>
+class FftPlan {
+ public:
+  FftPlan(const Queue& queue, const DeviceFftRows& rows)
+      : queue_(queue), rows_(rows), handle_([&](vendor::FftHandle* handle) {
+          select_device_of(queue);
+          check_fft(vendor::fft_create(handle), "starting");
+        }) {
+    constexpr bool in_double = std::is_same_v<Scalar, double>;
+    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
+    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
+    long long length = rows.length, pitch = rows.pitch, in_pitch = rows.real ? 2 * pitch : pitch;
+    std::size_t work_bytes = 0;
+    check_fft(vendor::fft_set_stream(handle_.get(), vendor::stream_of(queue)), "taking a queue");
+    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
+    check_fft(vendor::fft_make_plan_many(handle_.get(), 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
+                                         rows.real ? of_real : of_complex, rows.rows, &work_bytes),
+              "planning");
+  }
+
+  void run(Kokkos::complex<Scalar>* data) const {
+    select_device_of(queue_);
+    const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_d2z(handle_.get(), reinterpret_cast<double*>(data), points)
+                           : vendor::fft_z2z(handle_.get(), points, points, direction),
+                "transforming");
+    } else {
+      auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_r2c(handle_.get(), reinterpret_cast<float*>(data), points)
+                           : vendor::fft_c2c(handle_.get(), points, points, direction),
+                "transforming");
+    }
+  }
+
+ private:
+  Queue queue_;
+  DeviceFftRows rows_;
+  Owned<vendor::FftHandle, vendor::fft_destroy> handle_;
+};
+
 }  // namespace
 
 int device_count() {
@@ -205,57 +247,10 @@ void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) { blas_multi
 std::string device_fft_name() { return vendor::fft_name(); }
 
 template <class Scalar>
-class DeviceFft<Scalar>::Plan {
- public:
-  Plan(const Queue& queue, const DeviceFftRows& rows)
-      : queue_(queue), rows_(rows), handle_([&](vendor::FftHandle* handle) {
-          select_device_of(queue);
-          check_fft(vendor::fft_create(handle), "starting");
-        }) {
-    constexpr bool in_double = std::is_same_v<Scalar, double>;
-    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
-    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
-    long long length = rows.length, pitch = rows.pitch, in_pitch = rows.real ? 2 * pitch : pitch;
-    std::size_t work_bytes = 0;
-    check_fft(vendor::fft_set_stream(handle_.get(), vendor::stream_of(queue)), "taking a queue");
-    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
-    check_fft(vendor::fft_make_plan_many(handle_.get(), 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
-                                         rows.real ? of_real : of_complex, rows.rows, &work_bytes),
-              "planning");
-  }
-
-  void run(Kokkos::complex<Scalar>* data) const {
-    select_device_of(queue_);
-    const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
-    if constexpr (std::is_same_v<Scalar, double>) {
-      auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_d2z(handle_.get(), reinterpret_cast<double*>(data), points)
-                           : vendor::fft_z2z(handle_.get(), points, points, direction),
-                "transforming");
-    } else {
-      auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_r2c(handle_.get(), reinterpret_cast<float*>(data), points)
-                           : vendor::fft_c2c(handle_.get(), points, points, direction),
-                "transforming");
-    }
-  }
-
- private:
-  Queue queue_;
-  DeviceFftRows rows_;
-  Owned<vendor::FftHandle, vendor::fft_destroy> handle_;
-};
-
-template <class Scalar>
-DeviceFft<Scalar>::DeviceFft(const Queue& queue, const DeviceFftRows& rows)
-    : plan_(std::make_shared<const Plan>(queue, rows)) {}
-
-template <class Scalar>
-void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* data) const {
-  plan_->run(data);
+DeviceFft<Scalar> device_fft(const Queue& queue, const DeviceFftRows& rows) {
+  return [plan = std::make_shared<const FftPlan<Scalar>>(queue, rows)](auto* data) { plan->run(data); };
 }
-
-template class DeviceFft<double>;
-template class DeviceFft<float>;
+template DeviceFft<double> device_fft<double>(const Queue&, const DeviceFftRows&);
+template DeviceFft<float> device_fft<float>(const Queue&, const DeviceFftRows&);
 
 }  // namespace steelyard

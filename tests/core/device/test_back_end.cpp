@@ -29,8 +29,8 @@ TEST_CASE("devices and their libraries have names, and a build without a device 
     CHECK_THROWS_AS(device_blas_gemm(CompanionExecution(), GemmCall<double>()), RuntimeFailure);
     CHECK_THROWS_AS(device_blas_gemm(CompanionExecution(), GemmCall<float>()), RuntimeFailure);
     CHECK_THROWS_AS(device_fft_name(), RuntimeFailure);
-    CHECK_THROWS_AS(DeviceFft<double>(CompanionExecution(), {}), RuntimeFailure);
-    CHECK_THROWS_AS(DeviceFft<float>(CompanionExecution(), {}), RuntimeFailure);
+    CHECK_THROWS_AS(device_fft<double>(CompanionExecution(), {}), RuntimeFailure);
+    CHECK_THROWS_AS(device_fft<float>(CompanionExecution(), {}), RuntimeFailure);
   }
   // The current one is that with which Kokkos was started.
   CHECK(current_device() < std::max(1, device_count()));
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("a device's FFT is the transform by its definition, row by ro
     Kokkos::deep_copy(before, on_host);
     Kokkos::deep_copy(points, on_host);
     Kokkos::fence();
-    DeviceFft<TestType>(queue, rows).run(points.data());
+    device_fft<TestType>(queue, rows)(points.data());
     queue.fence();
     Kokkos::deep_copy(on_host, points);
     const std::int64_t n = rows.length, stored = rows.real ? n / 2 + 1 : n;
