@@ -185,22 +185,17 @@ std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vect
 void choose_blas_kernels(char** argv) {
   if (host_blas().kernels.empty()) return;
   const char* const begun = std::getenv(search_variable);
-  if (begun == nullptr && std::getenv(kernels_variable) != nullptr) return;  // the user's choice
-  Search search;
-  if (begun == nullptr) {
-    search.first = host_blas().kernels;
-  } else {
-    search = Search::read(begun);
-    if (search.tried == 0) return;  // all were tried
-  }
+  Search search = begun != nullptr ? Search::read(begun) : Search{host_blas().kernels};
   const std::vector<std::string> wider =
       wider_blas_kernels(search.first, processor_vector_bits(), processor_has_bfloat16());
   if (begun == nullptr) {
-    if (wider.empty()) return;
+    const bool is_users_choice = std::getenv(kernels_variable) != nullptr;
+    if (is_users_choice || wider.empty()) return;
     const OpenMpThreads one(1);
     search.flops_per_s = gemm_flops_per_s();
-  } else if (search.tried <= wider.size() && are_good(wider[search.tried - 1], search)) {
-    return;
+  } else {
+    const bool all_were_tried = search.tried == 0;
+    if (all_were_tried || (search.tried <= wider.size() && are_good(wider[search.tried - 1], search))) return;
   }
   const bool none_left = search.tried >= wider.size();
   ::setenv(kernels_variable, none_left ? search.first.c_str() : wider[search.tried].c_str(), 1);
