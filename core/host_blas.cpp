@@ -28,8 +28,7 @@ void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 namespace steelyard {
 namespace {
 
-/// A function of the running program, or null. Asked for at run time because systems let their users exchange the BLAS
-/// behind its common name.
+/// A function of the running program, or null: users may exchange the BLAS behind its common name.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));

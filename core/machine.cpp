@@ -101,8 +101,7 @@ CoreList Machine::cores() const {
 CoreList Machine::bound_cores() const {
   const Bitmap set = make_bitmap();
 #ifdef _OPENMP
-  // OpenMP binds the first thread before main() where OMP_PROC_BIND asks for it; its places together are what the
-  // launcher had left to the process.
+  // Where OpenMP binds the first thread before main(), its places together are what the launcher had left to it.
   if (omp_get_proc_bind() != omp_proc_bind_false) {
     for (int place = 0; place < omp_get_num_places(); ++place) {
       std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));

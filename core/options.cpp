@@ -144,9 +144,8 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
   return is_value ? fmt::format("{} {}", option, rest) : error.what();
 }
 
-/// Message about a wrong command line: names the argument, what was expected and, of a word that is
-/// misspelt, the right one.
-/// @param parser which has just thrown `error`
+/// Message about a wrong command line, of which `parser` has just thrown `error`: names the argument, what was expected
+/// and, of a word that is misspelt, the right one.
 std::string parse_message(const CLI::App& parser, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return surplus_message(parser);
   const CLI::App& command = chosen_command(parser);

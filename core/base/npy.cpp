@@ -78,8 +78,7 @@ bool lies_inside(const Block& block, std::int64_t rows, std::int64_t columns) {
   return fits(block.row, block.rows, rows) && fits(block.column, block.columns, columns);
 }
 
-/// Calls visit(element of the matrix, element of the block, how many) for every piece of a block that has no gaps in
-/// the matrix: whole rows are one.
+/// Calls visit(element of the matrix, element of the block, how many) for every piece of a block without gaps in it.
 template <class Visit>
 void for_pieces(const Block& block, std::int64_t row_length, const Visit& visit) {
   const bool whole_rows = block.columns == row_length;

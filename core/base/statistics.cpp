@@ -46,8 +46,7 @@ std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
     const double below = -boost::math::quantile(boost::math::normal_distribution<double>(), tail);
     return static_cast<std::size_t>(std::max(0.0, std::floor(0.5 * pairs - below * deviation)));
   }
-  // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest of all is one of the i or of the
-  // j.
+  // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest is one of the i or of the j.
   std::vector<std::vector<double>> probability(m + 1, std::vector<double>(n * m + 1, 0.0));
   for (std::vector<double>& of_none : probability) of_none[0] = 1.0;
   for (std::size_t i = 1; i <= n; ++i) {

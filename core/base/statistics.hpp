@@ -42,9 +42,8 @@ Interval median_interval(std::span<const double> sample, double level);
 
 /// How many times as large as values of one sample those of another are: the median of all ratios, and its confidence
 /// interval if one distribution is the other times a factor: from the k-th least to the k-th greatest ratio, with the
-/// greatest k for which P(Mann-Whitney statistic < k) <= (1 - level) / 2. From 0 to infinity where there is no such k
-/// (3 and 3 values for 95 %). Source: Hodges and Lehmann, Estimates of location based on rank tests, 1963;
-/// Conover, 5.4.
+/// greatest k for which P(Mann-Whitney statistic < k) <= (1 - level) / 2; from 0 to infinity without such a k (3 and 3
+/// values for 95 %). Source: Hodges and Lehmann, Estimates of location based on rank tests, 1963; Conover, 5.4.
 struct Ratio {
   double median = 1.0;
   Interval interval;

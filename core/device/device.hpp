@@ -32,8 +32,8 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Bytes of scratch memory (level 0) that Kokkos leaves to a kernel for each team of `team_size` threads on the
-/// companion's device; 0 in a host build.
+/// Bytes of scratch memory (level 0) that Kokkos leaves to each team of `team_size` threads on the companion's device;
+/// 0 in a host build.
 std::int64_t team_scratch_bytes(int team_size);
 
 /// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.
@@ -79,8 +79,7 @@ class QueueEvent {
   std::shared_ptr<const detail::DeviceEvent> event_;
 };
 
-/// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it, but
-/// on back ends without events.
+/// The moment when the work that a queue had been given has ended. Marking waits for it only without events.
 class QueueTime {
  public:
   /// @throws RuntimeFailure from a device

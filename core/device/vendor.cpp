@@ -97,8 +97,7 @@ class QueueBlas {
   vendor::BlasHandle handle_{};
 };
 
-/// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta
-/// C'.
+/// C' = alpha B' A' + beta C': such libraries read matrices column after column, which makes ours their transposes.
 template <class Scalar, class Gemm>
 void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& gemm, const char* name) {
   const QueueBlas blas(queue);

@@ -7,8 +7,7 @@
 namespace steelyard {
 
 /// Bytes of memory that a unit may use: an equal share of its GPU's among the ranks that drive it, or of the host's
-/// among the node's units that live there. Here and below, a tenth is left to everybody else; unknown memory is
-/// infinite.
+/// among the node's units that live there. Here and below, a tenth is left to others; unknown memory is infinite.
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
 
 /// Bytes of the node's memory that one of its ranks may use.

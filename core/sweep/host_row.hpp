@@ -115,8 +115,7 @@ class HostRowSums {
  private:
   static constexpr int lanes = 8;
 
-  /// Not in the loop itself, where GCC would keep the terms, private variables of OpenMP that are no scalars, in
-  /// memory.
+  /// Not in the loop itself, where GCC would keep the terms in memory, as private variables that are no scalars.
   template <bool inner, class Body>
   static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
                    double (&waiting)[N][block_cells], [[maybe_unused]] double (&values)[block_cells]) {

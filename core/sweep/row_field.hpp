@@ -104,8 +104,7 @@ struct ZeroElements {
 }  // namespace detail
 
 /// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
-/// and after the slice and at least one ghost column on either side. All is 0 at first, and ghosts beyond the grid stay
-/// so.
+/// and after the slice and at least one ghost column on either side. All is 0 at first, and beyond the grid for good.
 template <class Execution, int Components = 1>
 class RowField {
  public:

@@ -6,9 +6,8 @@
 
 #include "core/spaces.hpp"
 
-// How kernels get at the elements of a row, or of a table: by a pointer, which costs nothing, unless Kokkos checks
-// bounds (STEELYARD_CHECK_BOUNDS, preset debug). Then it knows which elements there are, and ends the program at any
-// other one.
+// How kernels get at the elements of a row, or of a table: by a pointer. Where Kokkos checks bounds
+// (STEELYARD_CHECK_BOUNDS, preset debug) it knows which elements there are, and ends the program at any other one.
 
 namespace steelyard {
 

@@ -13,8 +13,7 @@
 namespace steelyard {
 
 /// A column of the grid in a sweep's body. A uniform grid's coefficients are the same in all columns but the first and
-/// the last one; in sweeps on the host, `is_inner` is a constant of whole loops, which do not read them again and
-/// again.
+/// the last one; in sweeps on the host, `is_inner` is a constant of whole loops, which do not read them each time.
 class Column {
  public:
   KOKKOS_FORCEINLINE_FUNCTION Column(const std::int64_t index, const bool is_inner = false)

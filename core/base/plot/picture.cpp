@@ -71,8 +71,7 @@ Rgb sequential(double value) {
 
 constexpr long map_steps = 2048;  // enough for neighbours to be at most one step of a byte apart
 
-/// A map of the values from `first` to 1, to be looked up: pictures have millions of points, maps a few hundred
-/// colours.
+/// A map of the values from `first` to 1, to be looked up for the millions of points of a picture.
 std::vector<Rgb> colours_from(int first, Rgb (*colour)(double)) {
   std::vector<Rgb> colours;
   for (long step = first * map_steps; step <= map_steps; ++step) {

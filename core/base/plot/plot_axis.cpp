@@ -91,8 +91,7 @@ PlotAxis linear_axis(double low, double high, int steps) {
   return {values.front(), values.back(), false, labelled(values, step)};
 }
 
-/// Gives an axis the powers of a base, 2 or 10, as ticks: all of them, or every few that are counted from 1, so that
-/// the same sizes have labels on every chart.
+/// Gives an axis the powers of a base, 2 or 10, as ticks: all, or every few, counted from 1 on every chart.
 void choose_powers(double base, PlotAxis& axis) {
   const bool two = base == 2.0;
   const auto exponent = [&](double value) { return two ? std::log2(value) : std::log10(value); };

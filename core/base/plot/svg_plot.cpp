@@ -37,8 +37,7 @@ constexpr std::array shapes{
 };
 constexpr std::array dashes{"", "8 5", "2 4", "10 4 2 4"};
 
-/// How a series is told from the others: by colour, and without colour by the shape of its marks or the dashes of its
-/// line.
+/// How a series is told from the others: by colour, and by the shape of its marks or the dashes of its line.
 struct Look {
   const char* colour;
   const char* shape;  ///< path around (0, 0)
@@ -157,8 +156,7 @@ struct PlacedMarker {
   std::string label;
 };
 
-/// Draws the parts of a chart whose seconds have their units. How high its area lies is settled by what stands above
-/// it.
+/// Draws the parts of a chart whose seconds have their units; its area lies below what stands above it.
 class Drawing {
  public:
   explicit Drawing(const SvgPlot& plot)
