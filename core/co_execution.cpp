@@ -28,17 +28,10 @@ struct UnitOfThread {
 };
 thread_local UnitOfThread unit_of_this_thread;
 
-/// RAII guard that sets the calling thread's unit.
-class UnitScope {
- public:
-  UnitScope(CoExecution& co_execution, ProcessingUnit::Kind kind)
-      : before_(std::exchange(unit_of_this_thread, {&co_execution, kind})) {}
-  ~UnitScope() { unit_of_this_thread = before_; }
-  UnitScope(const UnitScope&) = delete;
-  UnitScope& operator=(const UnitScope&) = delete;
-
- private:
-  UnitOfThread before_;
+/// RAII guard: what the calling thread's unit is again in the end.
+struct UnitBefore {
+  UnitOfThread unit;
+  ~UnitBefore() { unit_of_this_thread = unit; }
 };
 
 void wait_until(double end_s, bool may_spin) {
@@ -146,7 +139,7 @@ UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
 }
 
 double CoExecution::run_unit(ProcessingUnit::Kind kind, const Work& work) {
-  const UnitScope scope(*this, kind);
+  const UnitBefore before{std::exchange(unit_of_this_thread, {this, kind})};
   sections_s_[kind].reset();
   const double start_s = now_s();
   work();
