@@ -59,7 +59,7 @@ double parse_slowdown(const std::string& what, const std::string& text) {
 
 /// Applies a layout line's suboptions to the units and checks that all of them are known.
 void apply_suboptions(const LayoutEntry& entry, RankUnits& units) {
-  const UnitSlowdowns slowdowns = unit_slowdowns(entry);
+  const PerUnit<double> slowdowns = unit_slowdowns(entry);
   if (units.host) units.host->slowdown *= slowdowns.host;
   if (units.companion) units.companion->slowdown *= slowdowns.companion;
   for (const auto& [key, value] : entry.suboptions) {
@@ -151,8 +151,8 @@ std::optional<ThreadRequest> threads_of_environment() {
   return std::nullopt;
 }
 
-UnitSlowdowns unit_slowdowns(const LayoutEntry& entry) {
-  UnitSlowdowns slowdowns;
+PerUnit<double> unit_slowdowns(const LayoutEntry& entry) {
+  PerUnit<double> slowdowns{1.0, 1.0};
   for (const auto& [key, value] : entry.suboptions) {
     if (key == "slowdown" || key == "host_slowdown" || key == "device_slowdown") {
       const double factor = parse_slowdown(key, value);

@@ -26,15 +26,9 @@ class Slowdowns {
   std::map<std::string, double> factors_;
 };
 
-/// Emulated slowness of a rank's units, >= 1.
-struct UnitSlowdowns {
-  double host = 1.0;
-  double companion = 1.0;
-};
-
 /// Slowdowns of a layout's line: `slowdown=F` (both units), `host_slowdown=F` and `device_slowdown=F`, multiplied.
 /// @throws InvalidArgument for a factor below 1 and for suboptions that no layout has
-UnitSlowdowns unit_slowdowns(const LayoutEntry& entry);
+PerUnit<double> unit_slowdowns(const LayoutEntry& entry);
 
 /// Threads that the user's environment asks for, and the variable that says so.
 struct ThreadRequest {

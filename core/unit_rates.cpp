@@ -13,25 +13,19 @@
 
 namespace steelyard {
 
-int processor_vector_bits() {
 #if defined(__x86_64__)
+int processor_vector_bits() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return 512;
   }
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
-#else
-  return 0;
-#endif
 }
-
-bool processor_has_bfloat16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
+bool processor_has_bfloat16() { return __builtin_cpu_supports("avx512bf16") != 0; }
 #else
-  return false;
+int processor_vector_bits() { return 0; }
+bool processor_has_bfloat16() { return false; }
 #endif
-}
 
 namespace {
 
