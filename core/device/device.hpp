@@ -61,34 +61,23 @@ void copy_rows_to_device(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
 
-namespace detail {
-class DeviceEvent;  // the back end's
-}
-
 /// The end of the work that a queue of the companion had been given when the event was recorded. Other queues wait for
 /// it; on back ends without events the host does. A new one stands for no work and has happened.
 class QueueEvent {
  public:
   QueueEvent() = default;
+  /// @param is_timed whether it has a time, for which the host waits on back ends without events
   /// @throws RuntimeFailure from a device
-  static QueueEvent record(const CompanionExecution& queue);
+  static QueueEvent record(const CompanionExecution& queue, bool is_timed = false);
   /// Work that `queue` is given from now on starts after this event. @throws RuntimeFailure from a device
   void make_wait(const CompanionExecution& queue) const;
+  /// Seconds from `earlier`, of any queue, to this; both are timed and have passed. @throws RuntimeFailure from a
+  /// device
+  double seconds_since(const QueueEvent& earlier) const;
 
  private:
-  std::shared_ptr<const detail::DeviceEvent> event_;
-};
-
-/// The moment when the work that a queue had been given has ended. Marking waits for it only without events.
-class QueueTime {
- public:
-  /// @throws RuntimeFailure from a device
-  static QueueTime mark(const CompanionExecution& queue);
-  /// Seconds from `earlier`, of any queue, to this; both have passed. @throws RuntimeFailure from a device
-  double seconds_since(const QueueTime& earlier) const;
-
- private:
-  std::shared_ptr<const detail::DeviceEvent> event_;
+  class Recorded;
+  std::shared_ptr<const Recorded> recorded_;
 };
 
 /// Name of the device's BLAS, such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries

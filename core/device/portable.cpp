@@ -61,33 +61,29 @@ void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
 }
 
 /// Kokkos has no events: the host waits, for what has been given to the queue later as well, and looks at its clock.
-class detail::DeviceEvent {
+class QueueEvent::Recorded {
  public:
-  explicit DeviceEvent(const CompanionExecution& of, double at_s = 0.0) : queue(of), time_s(at_s) {}
+  explicit Recorded(const CompanionExecution& of) : queue(of) {}
 
   const CompanionExecution queue;
-  const double time_s;
+  const double time_s = now_s();
 };
 
-QueueEvent QueueEvent::record(const CompanionExecution& queue) {
-  QueueEvent event;
+QueueEvent QueueEvent::record(const CompanionExecution& queue, bool is_timed) {
   // The work of a host space has ended when the call that launched it returns.
-  if constexpr (companion_is_device) event.event_ = std::make_shared<const detail::DeviceEvent>(queue);
+  if (companion_is_device && is_timed) queue.fence();
+  QueueEvent event;
+  if (companion_is_device || is_timed) event.recorded_ = std::make_shared<const Recorded>(queue);
   return event;
 }
 
 void QueueEvent::make_wait(const CompanionExecution& /*queue*/) const {
-  if (event_) event_->queue.fence();
+  if (companion_is_device && recorded_) recorded_->queue.fence();
 }
 
-QueueTime QueueTime::mark(const CompanionExecution& queue) {
-  if constexpr (companion_is_device) queue.fence();
-  QueueTime time;
-  time.event_ = std::make_shared<const detail::DeviceEvent>(queue, now_s());
-  return time;
+double QueueEvent::seconds_since(const QueueEvent& earlier) const {
+  return recorded_->time_s - earlier.recorded_->time_s;
 }
-
-double QueueTime::seconds_since(const QueueTime& earlier) const { return event_->time_s - earlier.event_->time_s; }
 
 std::string device_blas_name() { refuse("BLAS"); }
 void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<double>& /*call*/) { refuse("BLAS"); }

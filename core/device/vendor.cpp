@@ -197,9 +197,9 @@ void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(qu
 void copy_rows_to_host(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }
 
-class detail::DeviceEvent {
+class QueueEvent::Recorded {
  public:
-  DeviceEvent(const Queue& queue, unsigned flags)
+  Recorded(const Queue& queue, unsigned flags)
       : event_([&](vendor::Event* event) {
           select_device_of(queue);
           check(vendor::event_create(event, flags), "making an event");
@@ -212,27 +212,22 @@ class detail::DeviceEvent {
   Owned<vendor::Event, vendor::event_destroy> event_;
 };
 
-QueueEvent QueueEvent::record(const Queue& queue) {
+QueueEvent QueueEvent::record(const Queue& queue, bool is_timed) {
   QueueEvent event;
-  event.event_ = std::make_shared<const detail::DeviceEvent>(queue, vendor::event_without_time);
+  event.recorded_ = std::make_shared<const Recorded>(queue, is_timed ? 0U : vendor::event_without_time);
   return event;
 }
 
 void QueueEvent::make_wait(const Queue& queue) const {
-  if (!event_) return;
+  if (!recorded_) return;
   select_device_of(queue);
-  check(vendor::stream_wait_event(vendor::stream_of(queue), event_->get(), 0), "waiting for an event");
+  check(vendor::stream_wait_event(vendor::stream_of(queue), recorded_->get(), 0), "waiting for an event");
 }
 
-QueueTime QueueTime::mark(const Queue& queue) {
-  QueueTime time;
-  time.event_ = std::make_shared<const detail::DeviceEvent>(queue, 0U);
-  return time;
-}
-
-double QueueTime::seconds_since(const QueueTime& earlier) const {
+double QueueEvent::seconds_since(const QueueEvent& earlier) const {
   float milliseconds = 0.0F;
-  check(vendor::event_elapsed_time(&milliseconds, earlier.event_->get(), event_->get()), "reading the time of events");
+  check(vendor::event_elapsed_time(&milliseconds, earlier.recorded_->get(), recorded_->get()),
+        "reading the time of events");
   return 1e-3 * static_cast<double>(milliseconds);
 }
 

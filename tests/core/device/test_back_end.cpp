@@ -262,21 +262,21 @@ TEST_CASE("a queue's moments are as far apart as on the host's clock, with the w
   const Cells values("cells", 1);
   Kokkos::fence();
   const double before_s = now_s();
-  const QueueTime first = QueueTime::mark(queue);
+  const QueueEvent first = QueueEvent::record(queue, true);
   queue.fence();
   const double between_s = now_s();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const QueueTime second = QueueTime::mark(queue);
+  const QueueEvent second = QueueEvent::record(queue, true);
   queue.fence();
   const double after_s = now_s();
   give(queue, values, {0, 0, 2000000});
-  const QueueTime third = QueueTime::mark(queue);
+  const QueueEvent third = QueueEvent::record(queue, true);
   queue.fence();
   const double end_s = now_s();
   const double idle_s = second.seconds_since(first), busy_s = third.seconds_since(second);
   CHECK(first.seconds_since(first) == 0.0);
   CHECK(first.seconds_since(second) == Approx(-idle_s).margin(tick_s));
-  QueueTime copy;
+  QueueEvent copy;
   copy = first;
   CHECK(second.seconds_since(copy) == idle_s);
   CHECK(idle_s >= 0.02 - tick_s - (between_s - before_s));
@@ -290,12 +290,12 @@ TEST_CASE("moments of different queues have one clock: what waits for an event s
   const std::vector<CompanionExecution> queues = companion_queues(3);
   const Cells values("cells", 1);
   Kokkos::fence();
-  std::vector<QueueTime> starts, ends;
+  std::vector<QueueEvent> starts, ends;
   for (int i = 0; i < 9; ++i) {
     const CompanionExecution& queue = queues[static_cast<std::size_t>(i) % queues.size()];
-    starts.push_back(QueueTime::mark(queue));
+    starts.push_back(QueueEvent::record(queue, true));
     give(queue, values, {0, 0, 200000});
-    ends.push_back(QueueTime::mark(queue));
+    ends.push_back(QueueEvent::record(queue, true));
     const QueueEvent done = QueueEvent::record(queue);
     for (const CompanionExecution& other : queues) done.make_wait(other);
   }
