@@ -14,8 +14,7 @@
 
 namespace steelyard {
 
-/// The multiplication on a host space by a BLAS that has no threads of its own to offer: each thread of the space
-/// computes a slice of C. Needs k >= 1.
+/// Multiplies on a host space by a BLAS without threads: each thread of the space computes a slice of C. Needs k >= 1.
 template <class Execution, class Scalar>
 void sliced_gemm(const Execution& space, const GemmCall<Scalar>& call) {
   static_assert(runs_on_host<Execution>);

@@ -218,15 +218,15 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
                   "Shares of the units: numbers, or a file of steelyard partition --format json or a run's run.json")
       ->type_name("A:B:...|FILE")
       ->excludes(partition);
-  plan.add_option("--model", options.models,
-                  "Speed models (*.fpm.json): one for all units, one for each of a rank, or one each")
-      ->type_name("FILE...");
-  plan.add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
-      ->type_name("KIND");
-  if (optional.platform) {
-    plan.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
-        ->type_name("FILE");
-  }
+  const auto add = [](CLI::App& to, const char* name, auto& value, const char* type, const char* description) {
+    to.add_option(name, value, description)->type_name(type);
+  };
+  add(plan, "--model", options.models, "FILE...",
+      "Speed models (*.fpm.json): one for all units, one for each of a rank, or one each");
+  add(plan, "--kind", options.kind, "KIND",
+      "What to make of the models' points (default: what the algorithm asks for)");
+  const char* const parameters = "Measured communication parameters (*.platform.json)";
+  if (optional.platform) add(plan, "--platform", options.platform, "FILE", parameters);
   CLI::App& parser = parsers.run();
   if (optional.barrier) {
     parser.add_flag("--barrier", options.barrier,
@@ -238,11 +238,9 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
       ->capture_default_str();
   add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
-  if (optional.input) parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
-  if (optional.output) {
-    parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");
-  }
-  parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
+  if (optional.input) add(parser, "--input", options.input, "FILE...", "Initial data (NumPy .npy)");
+  if (optional.output) add(parser, "--output", options.output, "FILE", "Where the result goes (NumPy .npy)");
+  add(parser, "--result", options.result, "DIR", "Folder for run.json and samples.jsonl");
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
 }
 

@@ -11,8 +11,7 @@
 
 namespace steelyard {
 
-/// Emulated slowness that the command line asks for: `host=F`, `device=F` (that unit of every rank) or `rankN=F` (every
-/// unit of rank N), F >= 1. Factors for the same unit multiply.
+/// Emulated slowness of units: `host=F`, `device=F` (of every rank) or `rankN=F` (both of rank N), F >= 1, multiplied.
 class Slowdowns {
  public:
   Slowdowns() = default;
@@ -36,8 +35,8 @@ struct ThreadRequest {
   int threads = 0;
 };
 
-/// From `KOKKOS_NUM_THREADS` or else `OMP_NUM_THREADS`, of whose list the first number counts; nothing where neither is
-/// set. @throws InvalidArgument for what is no number of threads
+/// From `KOKKOS_NUM_THREADS` or else the first number of `OMP_NUM_THREADS`; nothing where neither is set.
+/// @throws InvalidArgument for what is no number of threads
 std::optional<ThreadRequest> threads_of_environment();
 
 /// Where a rank is and what it was asked to drive.

@@ -31,8 +31,8 @@ UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, d
 /// Seconds of `work` on the calling thread, a unit's own, with what a slowdown adds to them; `work` fences.
 double unit_seconds(const CoExecution::Work& work);
 
-/// Bits of the widest vectors that this processor multiplies and adds: 512 with AVX-512 (F, BW, CD, DQ, VL), 256 with
-/// AVX2 and FMA, else 128; 0 for processors other than x86-64.
+/// Bits of the processor's widest vectors: 512 with AVX-512 (F, BW, CD, DQ, VL), 256 with AVX2 and FMA, else 128; 0 for
+/// processors other than x86-64.
 int processor_vector_bits();
 
 /// Whether the processor has AVX-512's instructions for bfloat16, as Cooper Lake and what came after it.

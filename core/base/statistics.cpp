@@ -36,8 +36,7 @@ void require_level(double level) {
   }
 }
 
-/// The greatest k for which a Mann-Whitney statistic of n and m values is below k with a probability of at most `tail`.
-/// By its normal approximation where there are very many values.
+/// The greatest k for which P(Mann-Whitney statistic of n and m values < k) <= `tail`; of many values approximately.
 std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
   constexpr std::size_t most_counted = 10000;
   if (n * m > most_counted) {

@@ -32,8 +32,7 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// @throws RuntimeFailure when the bytes cannot be written; pieces are buffered, so this can come late.
-  /// InvalidArgument after finish()
+  /// @throws RuntimeFailure when these bytes, or earlier ones, cannot be written; InvalidArgument after finish()
   void write(std::string_view bytes);
   /// Renames to the final name; the last call. @throws RuntimeFailure; InvalidArgument the second time
   void finish();

@@ -32,15 +32,13 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Bytes of scratch memory (level 0) that Kokkos leaves to each team of `team_size` threads on the companion's device;
-/// 0 in a host build.
+/// Bytes of scratch memory (level 0) that Kokkos leaves to a team of `team_size` threads on the device; 0 on a host.
 std::int64_t team_scratch_bytes(int team_size);
 
 /// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.
 int current_device();
 
-/// Makes a device that of the calling thread, which every thread that uses one has to; -1 is none.
-/// @throws RuntimeFailure from the device
+/// Selects the calling thread's device, as each thread that uses one must; -1 is none. @throws RuntimeFailure from it
 void select_device(int device);
 
 /// Queues of the companion whose work may run at the same time; on a host space they are all the same one.
@@ -71,8 +69,7 @@ class QueueEvent {
   static QueueEvent record(const CompanionExecution& queue, bool is_timed = false);
   /// Work that `queue` is given from now on starts after this event. @throws RuntimeFailure from a device
   void make_wait(const CompanionExecution& queue) const;
-  /// Seconds from `earlier`, of any queue, to this; both are timed and have passed. @throws RuntimeFailure from a
-  /// device
+  /// Seconds from `earlier`, of any queue, to this; both are timed and past. @throws RuntimeFailure from a device
   double seconds_since(const QueueEvent& earlier) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace steelyard {
 
-/// Elements from row to row of a matrix: whole cache lines, and of long rows an odd number of them, for rows a power of
-/// two apart take each other's places in the caches.
+/// Elements from row to row of a matrix: whole cache lines, and of long rows an odd number of them: rows a power of two
+/// apart share places in the caches.
 template <class Element>
 constexpr std::int64_t padded_pitch(std::int64_t length) {
   constexpr auto line = static_cast<std::int64_t>(64 / sizeof(Element));

@@ -16,8 +16,7 @@ double rank_memory_bytes(const Machine& machine, int ranks_on_node);
 /// Says how many ranks of the node drive the device that Kokkos works on; Runtime does, as it chooses the device.
 void set_device_sharers(int ranks);
 
-/// Bytes that one kernel of this rank may use of the device that Kokkos works on, at most `cap_bytes`,
-/// which alone limits a host space.
+/// Bytes that a kernel of this rank may use of Kokkos' device, at most `cap_bytes`, the only limit on a host.
 double device_memory_bytes(double cap_bytes);
 
 /// Sizes that fit, in computation units.

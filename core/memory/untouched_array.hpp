@@ -31,9 +31,8 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 #endif
 }
 
-/// Elements in a memory space, not initialised: they end up near the threads that write them first. On a host they lie
-/// in huge pages, where there are enough of them, and begin with one; a device's memory, and what is pinned for it, has
-/// its pages already. Pinned memory of a machine without a device is a host's. Copies share the elements.
+/// Elements in a memory space, not initialised: they end up near the threads that write them first. Large arrays on a
+/// host begin with a huge page. Pinned memory of a machine without a device is a host's. Copies share the elements.
 template <class Element, class MemorySpace>
 class UntouchedArray {
  public:

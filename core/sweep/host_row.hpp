@@ -7,8 +7,7 @@
 
 namespace steelyard {
 
-/// Calls `body(i)` for all columns of a row, in any order, by one host thread. What it writes in a column it reads in
-/// no other one.
+/// Calls `body(i)` for all columns of a row, in any order, by one host thread. Columns are independent.
 template <class Body>
 [[gnu::flatten]] void for_columns(const std::int64_t columns, const Body body) {
 #if defined(_OPENMP)

@@ -294,8 +294,7 @@ class CellSums {
     return sums;
   }
 
-  /// The largest of each of N terms, none of which is negative, over the unit's cells; infinity where one is not a
-  /// number. @param body gives Terms<N>
+  /// Largest of each of N terms >= 0 over the unit's cells; infinity where one is a NaN. @param body gives Terms<N>
   template <int N, class Body>
   std::array<double, static_cast<std::size_t>(N)> maxima(const Execution& space, const char* label,
                                                          std::int64_t columns, const Body& body) const {

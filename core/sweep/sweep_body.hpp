@@ -142,8 +142,7 @@ auto one_component(const Reading<Body, Fields...>& whole) {
   return reading(whole.fields, one_component<Component>(whole.body));
 }
 
-/// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before. Reads x in any case, for
-/// compilers to vectorise what is around it.
+/// factor x, and 0 for a factor of 0 whatever x is. Reads x in any case, for compilers to vectorise what is around it.
 KOKKOS_FORCEINLINE_FUNCTION double scaled_or_zero(const double factor, const double x) {
   const double product = factor * x;
   return factor == 0.0 ? 0.0 : product;

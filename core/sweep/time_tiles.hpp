@@ -13,8 +13,7 @@
 namespace steelyard {
 
 /// How a back end cuts rows and columns of points into tiles, one for a team, which goes down its rows with several
-/// steps of a stencil one behind the other. The steps in between live in a ring of rows in scratch memory: two levels
-/// of as many rows as all steps span, as wide as the first one.
+/// steps of a stencil one behind the other. The steps in between live in a ring of rows in scratch memory: two levels.
 template <class Execution>
 struct TimeTiles {
   static constexpr bool on_host = runs_on_host<Execution>;

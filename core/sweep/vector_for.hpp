@@ -22,8 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION Scalar multiply_add(const Scalar a, const Scalar b, 
 #endif
 }
 
-/// The innermost loop of a kernel, over [begin, end): the vector lanes of a team's thread on a device, SIMD on the
-/// host. Iterations must be independent; `body` takes the index.
+/// Calls body(i) for independent i in [begin, end): by vector lanes of a team's thread on a device, SIMD on the host.
 template <class Member, class Body>
 KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t begin, const std::int64_t end,
                                        const Body& body) {
