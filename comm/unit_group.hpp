@@ -63,14 +63,6 @@ class UnitGroup {
   const std::vector<Slot>& slots() const { return slots_; }
   /// Whether no core of this rank serves two threads: then threads that wait may keep theirs.
   bool may_spin() const { return may_spin_; }
-  /// Runs kernels of a unit as a section of its work, see CoExecution::timed_section().
-  void timed_section(ProcessingUnit::Kind kind, const CoExecution::Work& work) {
-    if (co_execution_ == nullptr) {
-      CoExecution::timed_section_of_this_thread(work);
-    } else {
-      co_execution_->timed_section(kind, work);
-    }
-  }
   /// Index among all slots of this rank's unit; -1 for one that it does not drive.
   int slot(ProcessingUnit::Kind kind) const { return slot_of_[unit_index(kind)]; }
   int unit_count() const { return unit_count_; }
@@ -157,7 +149,7 @@ class UnitPeer {
   /// Runs kernels, which count as this unit's work, and fences.
   template <class Work>
   void compute(const Work& work) const {
-    group_->timed_section(kind_, [&] {
+    CoExecution::timed_section([&] {
       work();
       space_.fence();
     });

@@ -28,17 +28,10 @@ struct UnitOfThread {
 };
 thread_local UnitOfThread unit_of_this_thread;
 
-/// RAII guard that sets the calling thread's unit.
-class UnitScope {
- public:
-  UnitScope(CoExecution& co_execution, ProcessingUnit::Kind kind)
-      : before_(std::exchange(unit_of_this_thread, {&co_execution, kind})) {}
-  ~UnitScope() { unit_of_this_thread = before_; }
-  UnitScope(const UnitScope&) = delete;
-  UnitScope& operator=(const UnitScope&) = delete;
-
- private:
-  UnitOfThread before_;
+/// RAII guard: what the calling thread's unit is again in the end.
+struct UnitBefore {
+  UnitOfThread unit;
+  ~UnitBefore() { unit_of_this_thread = unit; }
 };
 
 void wait_until(double end_s, bool may_spin) {
@@ -58,14 +51,15 @@ class CoExecution::Driver {
   explicit Driver(CoExecution& owner) : owner_(owner), thread_([this] { serve(); }) {}
 
   ~Driver() {
-    work_ = nullptr;
-    start();
+    start(nullptr);
     thread_.join();
   }
 
+  /// @param work null to end the thread
   void start(const Work* work) {
     work_ = work;
-    start();
+    started_.fetch_add(1);
+    started_.notify_one();
   }
 
   double wait() {
@@ -75,11 +69,6 @@ class CoExecution::Driver {
   }
 
  private:
-  void start() {
-    started_.fetch_add(1);
-    started_.notify_one();
-  }
-
   void await(std::atomic<std::uint32_t>& counter, std::uint32_t value) const {
     const double sleep_at_s = now_s() + (owner_.units_.may_spin() ? look_s : 0.0);
     for (std::uint32_t seen = counter.load(); seen != value; seen = counter.load()) {
@@ -131,29 +120,26 @@ CoExecution::~CoExecution() = default;
 UnitSeconds CoExecution::run(const Work& host, const Work& companion) {
   UnitSeconds seconds;
   if (driver_) driver_->start(&companion);
-  std::exception_ptr own_error;
-  try {
-    if (units_.host) {
-      seconds.host_s = run_unit(ProcessingUnit::Kind::host, host);
-    } else {
-      seconds.companion_s = run_unit(ProcessingUnit::Kind::companion, companion);
-    }
-  } catch (...) {
-    own_error = std::current_exception();
-  }
-  if (driver_) {
+  std::exception_ptr first_error;
+  const auto keep_seconds = [&](double& seconds_of_unit, const auto& run) {
     try {
-      seconds.companion_s = driver_->wait();
+      seconds_of_unit = run();
     } catch (...) {
-      if (!own_error) throw;
+      if (!first_error) first_error = std::current_exception();
     }
+  };
+  if (units_.host) {
+    keep_seconds(seconds.host_s, [&] { return run_unit(ProcessingUnit::Kind::host, host); });
+  } else {
+    keep_seconds(seconds.companion_s, [&] { return run_unit(ProcessingUnit::Kind::companion, companion); });
   }
-  if (own_error) std::rethrow_exception(own_error);
+  if (driver_) keep_seconds(seconds.companion_s, [&] { return driver_->wait(); });
+  if (first_error) std::rethrow_exception(first_error);
   return seconds;
 }
 
 double CoExecution::run_unit(ProcessingUnit::Kind kind, const Work& work) {
-  const UnitScope scope(*this, kind);
+  const UnitBefore before{std::exchange(unit_of_this_thread, {this, kind})};
   sections_s_[kind].reset();
   const double start_s = now_s();
   work();
@@ -168,20 +154,13 @@ double CoExecution::seconds_since(double start_s, ProcessingUnit::Kind kind) con
   return now_s() - start_s;
 }
 
-void CoExecution::timed_section(ProcessingUnit::Kind kind, const Work& work) {
+void CoExecution::timed_section(const Work& work) {
+  const auto& [co_execution, kind] = unit_of_this_thread;
   const double start_s = now_s();
   work();
-  const double seconds = seconds_since(start_s, kind);
-  sections_s_[kind] = sections_s_[kind].value_or(0.0) + seconds;
-}
-
-void CoExecution::timed_section_of_this_thread(const Work& work) {
-  const UnitOfThread& unit = unit_of_this_thread;
-  if (unit.co_execution == nullptr) {
-    work();
-  } else {
-    unit.co_execution->timed_section(unit.kind, work);
-  }
+  if (co_execution == nullptr) return;
+  std::optional<double>& sections_s = co_execution->sections_s_[kind];
+  sections_s = sections_s.value_or(0.0) + co_execution->seconds_since(start_s, kind);
 }
 
 }  // namespace steelyard

@@ -24,8 +24,7 @@ struct UnitSeconds {
 };
 
 /// Runs work on the host unit and on the companion at the same time: the host's on the calling thread, the companion's
-/// on a driver thread bound to its core, which lives as long as this object. With one unit all work is the calling
-/// thread's.
+/// on a driver thread bound to its core. With one unit all work is the calling thread's.
 class CoExecution {
  public:
   using Work = std::function<void()>;
@@ -41,14 +40,10 @@ class CoExecution {
   /// Work for a unit that the rank does not drive is not run. The first exception is thrown again once both have ended.
   UnitSeconds run(const Work& host, const Work& companion);
 
-  /// Runs a section of the work that run() has given to a unit; to be called from that work. A unit with a slowdown
-  /// waits at the end of each section, so that other units see it finished when a slower unit would have finished it.
-  /// Work with timed sections was busy in these only, and what it does between them is not slowed down.
-  void timed_section(ProcessingUnit::Kind kind, const Work& work);
-
-  /// Fences and times work that does not know its run(): the one that has given work to the calling thread.
-  /// On any other thread it is work like any other.
-  static void timed_section_of_this_thread(const Work& work);
+  /// Runs a section of the work that a run() has given to the calling thread; elsewhere it is work like any other.
+  /// A unit with a slowdown waits at the end of each section, so that other units see it finished when a slower unit
+  /// would have finished it. Work with timed sections is busy in these only, and not slowed down between them.
+  static void timed_section(const Work& work);
 
  private:
   class Driver;

@@ -8,6 +8,7 @@
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
 #include "core/gemm_ways.hpp"
+#include "core/host_blas.hpp"
 
 namespace steelyard::detail {
 namespace {
@@ -15,25 +16,17 @@ namespace {
 template <class Execution>
 constexpr bool is_device = !runs_on_host<Execution>;
 
-/// The operands of one call.
-template <class Execution, class Scalar>
-struct Operands {
-  Scalar alpha;
-  ConstMatrix<Execution, Scalar> a, b;
-  Scalar beta;
-  Matrix<Execution, Scalar> c;
-};
-
 template <class Execution, class Scalar>
 std::string extents(const Matrix<Execution, Scalar>& matrix) {
   return fmt::format("{} x {}", matrix.extent(0), matrix.extent(1));
 }
 
 template <class Execution, class Scalar>
-void check_extents(const Operands<Execution, Scalar>& x) {
-  if (x.a.extent(0) != x.c.extent(0) || x.a.extent(1) != x.b.extent(0) || x.b.extent(1) != x.c.extent(1)) {
-    throw InvalidArgument(fmt::format("gemm: A is {}, B is {} and C is {}; expected m x k, k x n and m x n",
-                                      extents(x.a), extents(x.b), extents(x.c)));
+void check_extents(const ConstMatrix<Execution, Scalar>& a, const ConstMatrix<Execution, Scalar>& b,
+                   const Matrix<Execution, Scalar>& c) {
+  if (a.extent(0) != c.extent(0) || a.extent(1) != b.extent(0) || b.extent(1) != c.extent(1)) {
+    throw InvalidArgument(fmt::format("gemm: A is {}, B is {} and C is {}; expected m x k, k x n and m x n", extents(a),
+                                      extents(b), extents(c)));
   }
   const auto check = [](char name, const auto& matrix) {
     constexpr std::size_t most = std::numeric_limits<int>::max();
@@ -44,9 +37,9 @@ void check_extents(const Operands<Execution, Scalar>& x) {
       }
     }
   };
-  check('A', x.a);
-  check('B', x.b);
-  check('C', x.c);
+  check('A', a);
+  check('B', b);
+  check('C', c);
 }
 
 /// C = beta C.
@@ -70,30 +63,18 @@ void scale(const Execution& space, Scalar beta, const Matrix<Execution, Scalar>&
                        Scale<Execution, Scalar>{beta, c});
 }
 
-template <class Execution, class Scalar>
-GemmCall<Scalar> blas_call(const Operands<Execution, Scalar>& x) {
-  const auto whole = [](std::size_t count) { return static_cast<int>(count); };
-  return {whole(x.c.extent(0)), whole(x.c.extent(1)), whole(x.a.extent(1)), x.alpha, x.a.data(),
-          whole(x.a.stride(0)), x.b.data(),           whole(x.b.stride(0)), x.beta,  x.c.data(),
-          whole(x.c.stride(0))};
-}
-
-template <class Execution, class Scalar>
-void multiply(const Execution& space, const Operands<Execution, Scalar>& x) {
-  if constexpr (!is_device<Execution>) {
-    if (!host_blas().uses_openmp) {
-      sliced_gemm(space, blas_call(x));
-      return;
-    }
+template <class Scalar, class Execution>
+void multiply(const Execution& space, const GemmCall<Scalar>& call) {
+  if constexpr (is_device<Execution>) {
+    device_blas_gemm(space, call);
+  } else if (!host_blas().uses_openmp) {
+    sliced_gemm(space, call);
+  } else {
     const auto count = static_cast<int>(space.concurrency());
     const OpenMpThreads threads(count);
     // One thread must not: the number belongs to the whole program, and the host unit may be multiplying.
     if (count > 1) set_blas_threads(count);
-    host_blas_gemm(blas_call(x));
-  } else if constexpr (has_device_libraries) {
-    device_blas_gemm(space, blas_call(x));
-  } else {
-    kernels_gemm(space, x.alpha, x.a, x.b, x.beta, x.c);
+    host_blas_gemm(call);
   }
 }
 
@@ -102,14 +83,17 @@ void multiply(const Execution& space, const Operands<Execution, Scalar>& x) {
 template <ProcessingUnit::Kind unit, class Execution, class Scalar>
 void gemm(const Execution& space, Scalar alpha, const ConstMatrix<Execution, Scalar>& a,
           const ConstMatrix<Execution, Scalar>& b, Scalar beta, const Matrix<Execution, Scalar>& c) {
-  const Operands<Execution, Scalar> operands{alpha, a, b, beta, c};
-  check_extents(operands);
+  check_extents<Execution, Scalar>(a, b, c);
   if (c.size() == 0) return;
-  // Libraries differ in what they do with nothing to add.
   if (a.extent(1) == 0 || alpha == Scalar{0}) {
+    // Libraries differ in what they do with nothing to add.
     scale<Execution, Scalar>(space, beta, c);
+  } else if constexpr (is_device<Execution> && !has_device_libraries) {
+    kernels_gemm(space, alpha, a, b, beta, c);
   } else {
-    multiply(space, operands);
+    const auto whole = [](std::size_t count) { return static_cast<int>(count); };
+    multiply<Scalar>(space, {whole(c.extent(0)), whole(c.extent(1)), whole(a.extent(1)), alpha, a.data(),
+                             whole(a.stride(0)), b.data(), whole(b.stride(0)), beta, c.data(), whole(c.stride(0))});
   }
 }
 

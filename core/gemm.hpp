@@ -26,15 +26,11 @@ std::string gemm_library(const Execution& space);
 namespace blas {
 
 /// C = alpha A B + beta C on one unit, double or float, by the host's or the device's BLAS; on a device whose BLAS is
-/// not known here by Kokkos Kernels. A host space uses as many threads as it has itself, its own where the BLAS uses
-/// OpenMP; on a device the work goes to the space's queue and the caller fences.
-///
-/// As in every BLAS, C is written without being read where beta is 0, A and B are not read where alpha is 0, and
-/// without a column in A, C becomes beta C. C must not overlap A or B.
-/// @tparam Execution of the host unit or of the companion
-/// @param a m x k, @param b k x n, @param c m x n: in the unit's memory
-/// @throws InvalidArgument for extents that do not fit or that a BLAS cannot count, RuntimeFailure from a device or
-/// without a BLAS for it
+/// not known here by Kokkos Kernels. A host space uses as many threads as it has; on a device the work goes to the
+/// space's queue and the caller fences. As in every BLAS, C is written without being read where beta is 0, A and B are
+/// not read where alpha is 0, and without a column in A, C becomes beta C. C must not overlap A or B.
+/// @tparam Execution of the host unit or of the companion @param a m x k, @param b k x n, @param c m x n: in its memory
+/// @throws InvalidArgument for extents that do not fit or that a BLAS cannot count, RuntimeFailure from a device
 template <class Execution, class Scalar>
 void gemm(const Execution& space, Scalar alpha, const std::type_identity_t<ConstMatrix<Execution, Scalar>>& a,
           const std::type_identity_t<ConstMatrix<Execution, Scalar>>& b, std::type_identity_t<Scalar> beta,

@@ -14,8 +14,7 @@
 
 namespace steelyard {
 
-/// The multiplication on a host space by a BLAS that has no threads of its own to offer: each thread of the space
-/// computes a slice of C. Needs k >= 1.
+/// Multiplies on a host space by a BLAS without threads: each thread of the space computes a slice of C. Needs k >= 1.
 template <class Execution, class Scalar>
 void sliced_gemm(const Execution& space, const GemmCall<Scalar>& call) {
   static_assert(runs_on_host<Execution>);
@@ -32,12 +31,10 @@ void sliced_gemm(const Execution& space, const GemmCall<Scalar>& call) {
 
 /// C = alpha A B + beta C by Kokkos Kernels, for devices whose own BLAS is not known here; the caller fences. Needs
 /// m, n, k >= 1. @throws RuntimeFailure in a build without Kokkos Kernels
-template <class Execution, class Scalar>
-void kernels_gemm([[maybe_unused]] const Execution& space, [[maybe_unused]] Scalar alpha,
-                  [[maybe_unused]] const ConstMatrix<Execution, Scalar>& a,
-                  [[maybe_unused]] const ConstMatrix<Execution, Scalar>& b, [[maybe_unused]] Scalar beta,
-                  [[maybe_unused]] const Matrix<Execution, Scalar>& c) {
 #if defined(STEELYARD_HAS_KOKKOS_KERNELS)
+template <class Execution, class Scalar>
+void kernels_gemm(const Execution& space, Scalar alpha, const ConstMatrix<Execution, Scalar>& a,
+                  const ConstMatrix<Execution, Scalar>& b, Scalar beta, const Matrix<Execution, Scalar>& c) {
   if (c.extent(1) == 1) {
     // Kokkos Kernels 4.5 takes a matrix of one column for contiguous, whatever the distance of its rows is.
     KokkosBlas::gemv(space, "N", alpha, a, Kokkos::subview(b, Kokkos::ALL, 0), beta,
@@ -45,9 +42,12 @@ void kernels_gemm([[maybe_unused]] const Execution& space, [[maybe_unused]] Scal
   } else {
     KokkosBlas::gemm(space, "N", "N", alpha, a, b, beta, c);
   }
-#else
-  throw RuntimeFailure("this build has no BLAS for its device: neither its vendor's nor Kokkos Kernels");
-#endif
 }
+#else
+template <class... Arguments>
+void kernels_gemm(const Arguments&... /*all*/) {
+  throw RuntimeFailure("this build has no BLAS for its device: neither its vendor's nor Kokkos Kernels");
+}
+#endif
 
 }  // namespace steelyard

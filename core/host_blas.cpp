@@ -28,8 +28,7 @@ void sgemm_(const char* transpose_a, const char* transpose_b, const int* m, cons
 namespace steelyard {
 namespace {
 
-/// A function of the running program, or null. Asked for at run time because systems let their users exchange the BLAS
-/// behind its common name.
+/// A function of the running program, or null: users may exchange the BLAS behind its common name.
 template <class Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
@@ -61,48 +60,10 @@ HostBlas find_host_blas() {
   return blas;
 }
 
-struct OpenMp {
-  int (*most_threads)() = loaded<int()>("omp_get_max_threads");
-  void (*set_threads)(int) = loaded<void(int)>("omp_set_num_threads");
-};
-
-const OpenMp& open_mp() {
-  static const OpenMp functions;
-  return functions;
+void (*set_openmp_threads())(int) {
+  static const auto set_threads = loaded<void(int)>("omp_set_num_threads");
+  return set_threads;
 }
-
-}  // namespace
-
-const HostBlas& host_blas() {
-  static const HostBlas blas = find_host_blas();
-  return blas;
-}
-
-OpenMpThreads::OpenMpThreads(int count) {
-  if (open_mp().most_threads == nullptr || open_mp().set_threads == nullptr) return;
-  before_ = open_mp().most_threads();
-  open_mp().set_threads(count);
-}
-
-OpenMpThreads::~OpenMpThreads() {
-  if (before_ > 0) open_mp().set_threads(before_);
-}
-
-void set_blas_threads(int threads) {
-  static const auto threads_now = loaded<int()>("openblas_get_num_threads");
-  static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
-  if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);
-}
-
-// A BLAS reads matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
-void host_blas_gemm(const GemmCall<double>& x) {
-  dgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
-}
-void host_blas_gemm(const GemmCall<float>& x) {
-  sgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
-}
-
-namespace {
 
 constexpr const char* kernels_variable = "OPENBLAS_CORETYPE";
 /// Set while and after the program looks for kernels: those that the library chose, their FLOP/s, how many were tried.
@@ -176,6 +137,36 @@ bool are_good(const std::string& kernels, const Search& search) {
 
 }  // namespace
 
+const HostBlas& host_blas() {
+  static const HostBlas blas = find_host_blas();
+  return blas;
+}
+
+OpenMpThreads::OpenMpThreads(int count) {
+  static const auto most_threads = loaded<int()>("omp_get_max_threads");
+  if (most_threads == nullptr || set_openmp_threads() == nullptr) return;
+  before_ = most_threads();
+  set_openmp_threads()(count);
+}
+
+OpenMpThreads::~OpenMpThreads() {
+  if (before_ > 0) set_openmp_threads()(before_);
+}
+
+void set_blas_threads(int threads) {
+  static const auto threads_now = loaded<int()>("openblas_get_num_threads");
+  static const auto set_threads = loaded<void(int)>("openblas_set_num_threads");
+  if (threads_now != nullptr && set_threads != nullptr && threads_now() != threads) set_threads(threads);
+}
+
+// A BLAS reads matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
+void host_blas_gemm(const GemmCall<double>& x) {
+  dgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
+}
+void host_blas_gemm(const GemmCall<float>& x) {
+  sgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
+}
+
 std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vector_bits, bool has_bfloat16) {
   const auto is_one_of = [&](const auto& names) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return same_name(name, kernels); });
@@ -193,22 +184,17 @@ std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vect
 void choose_blas_kernels(char** argv) {
   if (host_blas().kernels.empty()) return;
   const char* const begun = std::getenv(search_variable);
-  if (begun == nullptr && std::getenv(kernels_variable) != nullptr) return;  // the user's choice
-  Search search;
-  if (begun == nullptr) {
-    search.first = host_blas().kernels;
-  } else {
-    search = Search::read(begun);
-    if (search.tried == 0) return;  // all were tried
-  }
+  Search search = begun != nullptr ? Search::read(begun) : Search{host_blas().kernels};
   const std::vector<std::string> wider =
       wider_blas_kernels(search.first, processor_vector_bits(), processor_has_bfloat16());
   if (begun == nullptr) {
-    if (wider.empty()) return;
+    const bool is_users_choice = std::getenv(kernels_variable) != nullptr;
+    if (is_users_choice || wider.empty()) return;
     const OpenMpThreads one(1);
     search.flops_per_s = gemm_flops_per_s();
-  } else if (search.tried <= wider.size() && are_good(wider[search.tried - 1], search)) {
-    return;
+  } else {
+    const bool all_were_tried = search.tried == 0;
+    if (all_were_tried || (search.tried <= wider.size() && are_good(wider[search.tried - 1], search))) return;
   }
   const bool none_left = search.tried >= wider.size();
   ::setenv(kernels_variable, none_left ? search.first.c_str() : wider[search.tried].c_str(), 1);

@@ -19,6 +19,22 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
+namespace {
+
+/// A hwloc processor set that frees itself.
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
+
+Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
+
+CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+  CoreList cores;
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
+    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(static_cast<int>(core->logical_index));
+  }
+  return cores;
+}
+
+}  // namespace
 
 std::string format_cores(const CoreList& cores) {
   if (cores.empty()) return "none";
@@ -58,23 +74,6 @@ CoreList parse_cores(const std::string& text) {
   return cores;
 }
 
-namespace {
-
-/// A hwloc processor set that frees itself.
-using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
-
-Bitmap make_bitmap() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
-
-CoreList cores_in(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
-  CoreList cores;
-  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != nullptr;) {
-    if (hwloc_bitmap_intersects(core->cpuset, set) != 0) cores.push_back(static_cast<int>(core->logical_index));
-  }
-  return cores;
-}
-
-}  // namespace
-
 Machine::Machine() : topology_(nullptr, &hwloc_topology_destroy) {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) throw RuntimeFailure("hwloc cannot start");
@@ -102,8 +101,7 @@ CoreList Machine::cores() const {
 CoreList Machine::bound_cores() const {
   const Bitmap set = make_bitmap();
 #ifdef _OPENMP
-  // OpenMP binds the first thread before main() where OMP_PROC_BIND asks for it; its places together are what the
-  // launcher had left to the process.
+  // Where OpenMP binds the first thread before main(), its places together are what the launcher had left to it.
   if (omp_get_proc_bind() != omp_proc_bind_false) {
     for (int place = 0; place < omp_get_num_places(); ++place) {
       std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
@@ -157,15 +155,21 @@ CoreList Machine::cores_near(const std::string& pci_bus) const {
   return cores_in(topology_.get(), ancestor->cpuset);
 }
 
+void Machine::require_cores(const CoreList& cores) const {
+  const CoreList there = this->cores();
+  for (const int core : cores) {
+    if (std::binary_search(there.begin(), there.end(), core)) continue;
+    throw InvalidArgument(
+        fmt::format("core {} is not on {}, which has cores {}", core, host_name(), format_cores(there)));
+  }
+}
+
 void Machine::bind_this_thread(const CoreList& cores) const {
+  require_cores(cores);
   const Bitmap set = make_bitmap();
-  for (const int number : cores) {
-    const hwloc_obj_t core = hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(number));
-    if (core == nullptr) {
-      throw InvalidArgument(
-          fmt::format("core {} is not on {}, which has cores {}", number, host_name(), format_cores(this->cores())));
-    }
-    hwloc_bitmap_or(set.get(), set.get(), core->cpuset);
+  for (const int core : cores) {
+    const auto number = static_cast<unsigned>(core);
+    hwloc_bitmap_or(set.get(), set.get(), hwloc_get_obj_by_type(topology_.get(), HWLOC_OBJ_CORE, number)->cpuset);
   }
   if (hwloc_set_cpubind(topology_.get(), set.get(), HWLOC_CPUBIND_THREAD) != 0) {
     throw RuntimeFailure(

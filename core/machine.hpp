@@ -47,6 +47,8 @@ class Machine {
   /// Cores nearest to the device of this PCI address; all where it is not known.
   CoreList cores_near(const std::string& pci_bus) const;
 
+  /// @throws InvalidArgument for a core that the machine does not have
+  void require_cores(const CoreList& cores) const;
   /// Binds the calling thread. @throws InvalidArgument for cores that are not there, RuntimeFailure when refused
   void bind_this_thread(const CoreList& cores) const;
 

@@ -21,8 +21,7 @@ class KernelRun {
   virtual void run() = 0;
   /// Seconds of the last run's parts, as many as KernelFacts::parts, without what an emulated slowdown adds.
   virtual std::span<const double> parts_s() const { return {}; }
-  /// Runs the kernel on the input of MeasurableKernel::reference() and copies all that it computes to the host, in the
-  /// reference's order; called on the unit's own thread, at any time.
+  /// Runs the kernel on the input of MeasurableKernel::reference(). @return its results, in the reference's order
   virtual std::vector<double> check_run() = 0;
 };
 
@@ -77,14 +76,12 @@ class MeasurableKernel {
 
   /// @throws InvalidArgument for options that make no sense
   virtual KernelFacts facts() const = 0;
-  /// An instance of `units` computation units on a unit of this kind, in the unit's memory and touched by its own
-  /// threads, which call this.
+  /// An instance of `units` computation units in the memory of a unit of this kind, whose own thread calls this.
   virtual std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const = 0;
 
   /// Cases to check of the app on units of this kind, whatever the options of this object.
   virtual std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const = 0;
-  /// Expected result of check_run() of `units` computation units, complex numbers as pairs: by the formula, one value
-  /// after the other, in more than double precision.
+  /// Expected result of check_run(), complex numbers as pairs: by the formula, in more than double precision.
   virtual std::vector<double> reference(std::int64_t units) const = 0;
 };
 

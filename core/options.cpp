@@ -144,9 +144,8 @@ std::string value_message(const CLI::App& command, const CLI::ParseError& error)
   return is_value ? fmt::format("{} {}", option, rest) : error.what();
 }
 
-/// Message about a wrong command line: names the argument, what was expected and, of a word that is
-/// misspelt, the right one.
-/// @param parser which has just thrown `error`
+/// Message about a wrong command line, of which `parser` has just thrown `error`: names the argument, what was expected
+/// and, of a word that is misspelt, the right one.
 std::string parse_message(const CLI::App& parser, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return surplus_message(parser);
   const CLI::App& command = chosen_command(parser);
@@ -219,15 +218,15 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
                   "Shares of the units: numbers, or a file of steelyard partition --format json or a run's run.json")
       ->type_name("A:B:...|FILE")
       ->excludes(partition);
-  plan.add_option("--model", options.models,
-                  "Speed models (*.fpm.json): one for all units, one for each of a rank, or one each")
-      ->type_name("FILE...");
-  plan.add_option("--kind", options.kind, "What to make of the models' points (default: what the algorithm asks for)")
-      ->type_name("KIND");
-  if (optional.platform) {
-    plan.add_option("--platform", options.platform, "Measured communication parameters (*.platform.json)")
-        ->type_name("FILE");
-  }
+  const auto add = [](CLI::App& to, const char* name, auto& value, const char* type, const char* description) {
+    to.add_option(name, value, description)->type_name(type);
+  };
+  add(plan, "--model", options.models, "FILE...",
+      "Speed models (*.fpm.json): one for all units, one for each of a rank, or one each");
+  add(plan, "--kind", options.kind, "KIND",
+      "What to make of the models' points (default: what the algorithm asks for)");
+  const char* const parameters = "Measured communication parameters (*.platform.json)";
+  if (optional.platform) add(plan, "--platform", options.platform, "FILE", parameters);
   CLI::App& parser = parsers.run();
   if (optional.barrier) {
     parser.add_flag("--barrier", options.barrier,
@@ -239,32 +238,29 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
       ->capture_default_str();
   add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
-  if (optional.input) parser.add_option("--input", options.input, "Initial data (NumPy .npy)")->type_name("FILE...");
-  if (optional.output) {
-    parser.add_option("--output", options.output, "Where the result goes (NumPy .npy)")->type_name("FILE");
-  }
-  parser.add_option("--result", options.result, "Folder for run.json and samples.jsonl")->type_name("DIR");
+  if (optional.input) add(parser, "--input", options.input, "FILE...", "Initial data (NumPy .npy)");
+  if (optional.output) add(parser, "--output", options.output, "FILE", "Where the result goes (NumPy .npy)");
+  add(parser, "--result", options.result, "DIR", "Folder for run.json and samples.jsonl");
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
 }
 
 void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise) {
   grid.rows = grid.columns = otherwise;
   const std::string by_default = otherwise > 0 ? fmt::format(" (default {})", otherwise) : "";
-  const auto set_both = [&grid](std::int64_t n) { grid.rows = grid.columns = n; };
-  const auto set_columns = [&grid, set_both, verb = parsers.verb()](std::int64_t n) {
-    if (verb == Verb::measure) return set_both(n);
-    grid.columns = n;
-  };
-  const auto add = [&](CLI::App& parser, const char* name, const auto& set, const char* description) {
+  const auto add = [&](CLI::App& parser, const char* name, const char* description, bool sets_rows, bool sets_columns) {
+    const auto set = [&grid, sets_rows, sets_columns](std::int64_t n) {
+      if (sets_rows) grid.rows = n;
+      if (sets_columns) grid.columns = n;
+    };
     return parser.add_option_function<std::int64_t>(name, set, description + by_default)
         ->check(CLI::Range(std::int64_t{1}, largest))
         ->type_name("N");
   };
-  CLI::Option* const size = add(parsers.model(), "--size", set_both, "Rows and columns of the grid");
-  const auto set_rows = [&grid](std::int64_t n) { grid.rows = n; };
-  CLI::Option* const rows = add(parsers.plan(), "--rows", set_rows, "Rows of the grid");
-  if (parsers.verb() != Verb::measure) rows->excludes(size);
-  add(parsers.model(), "--columns", set_columns, "Columns of the grid")->excludes(size);
+  const bool measures = parsers.verb() == Verb::measure;
+  CLI::Option* const size = add(parsers.model(), "--size", "Rows and columns of the grid", true, true);
+  CLI::Option* const rows = add(parsers.plan(), "--rows", "Rows of the grid", true, false);
+  if (!measures) rows->excludes(size);
+  add(parsers.model(), "--columns", "Columns of the grid", measures, true)->excludes(size);
 }
 
 void GridOptions::set(std::int64_t& problem_rows, std::int64_t& problem_columns) const {

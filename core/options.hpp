@@ -98,8 +98,7 @@ class AppOptions {
   Verb verb_;
 };
 
-/// Adds the options that every mini-app has, and those of `optional`; values land in `options` when
-/// parse_command_line() runs.
+/// Adds the options that every mini-app has, and those of `optional`; parse_command_line() sets `options`.
 void add_run_options(const AppOptions& parsers, RunOptions& options, const OptionalRunOptions& optional = {});
 /// Adds options that `steelyard`'s commands share with the mini-apps.
 void add_element_option(CLI::App& parser, ElementType& element);

@@ -14,8 +14,7 @@ enum class UnitChoice { host, device, host_and_device };
 UnitChoice parse_unit_choice(const std::string& text);
 std::string format_unit_choice(UnitChoice choice);
 
-/// Executes one kernel at a time: cores driven through the host execution space, or the companion with the core
-/// that drives it.
+/// Executes one kernel at a time: cores driven through the host execution space, or the companion with its core.
 struct ProcessingUnit {
   enum class Kind { host, companion };
   Kind kind = Kind::host;

@@ -12,8 +12,7 @@
 namespace steelyard {
 
 /// One pass over the elements of large arrays, as fast as memory gives them: body.set(i, body.value(i)) for every i
-/// below `elements`, in any order; no value depends on another element's.
-/// @tparam Body a functor of a type with a name, for a launch has the device's compiler make a kernel of it
+/// below `elements`, in any order. @tparam Body a functor of a type with a name, as devices' compilers need it
 template <class Execution, class Body>
 struct ArrayPass {
   using Policy = Kokkos::TeamPolicy<Execution>;
@@ -49,22 +48,23 @@ struct ArrayPass {
   }
 };
 
-/// a[i] = b[i] - a[i].
-struct MemoryBoundUpdate {
-  RowPointer<double> written;
-  RowPointer<const double> read;
-  KOKKOS_FORCEINLINE_FUNCTION double value(const std::int64_t i) const { return read[i] - written[i]; }
-  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const { written[i] = value; }
+/// Body of an ArrayPass: to[i] = Operation()(x[i], y[i]).
+template <class Operation>
+struct PassElement {
+  RowPointer<double> to;
+  RowPointer<const double> x, y;
+
+  KOKKOS_FORCEINLINE_FUNCTION double value(const std::int64_t i) const { return Operation()(x[i], y[i]); }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const { to[i] = value; }
 };
 
-/// The arrays' first touch.
-struct MemoryBoundTouch {
-  RowPointer<double> written, read;
-  KOKKOS_FORCEINLINE_FUNCTION double value(std::int64_t) const { return 1.0; }
-  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
-    read[i] = value;
-    written[i] = 0.5 * value;
-  }
+/// Body of an ArrayPass: to[i] = number.
+struct FillElement {
+  RowPointer<double> to;
+  double number;
+
+  KOKKOS_FORCEINLINE_FUNCTION double value(std::int64_t) const { return number; }
+  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const { to[i] = value; }
 };
 
 /// Arrays of one allocation, in huge pages on hosts as fields of the apps are: memory gives more. A part of a page lies
@@ -72,17 +72,37 @@ struct MemoryBoundTouch {
 template <class Execution, int Count>
 class PassArrays {
  public:
-  PassArrays(const Execution& space, const char* label, std::int64_t elements) : elements_(elements) {
+  /// Allocates, and fills array k with k + 1 by the threads that work on it; fences. @param elements of each array
+  PassArrays(const Execution& space, const char* label, std::int64_t elements) : space_(space), elements_(elements) {
     constexpr std::int64_t page = 4096 / sizeof(double);
     stride_ = (elements + page - 1) / page * page + page / (2L * (Count - 1));
     memory_ = {space, label, static_cast<std::size_t>(Count * stride_)};
+    for (int k = 0; k < Count; ++k) {
+      ArrayPass<Execution, FillElement>{{(*this)[k], 1.0 + k}, elements_}.launch(space_, "steelyard::stream::touch");
+    }
+    space_.fence();
   }
 
+  /// Array k, in the unit's memory.
   RowPointer<double> operator[](int k) const { return row_pointer(memory_.data() + k * stride_, 0, elements_); }
+  std::int64_t elements() const { return elements_; }
+
+  /// Passes over the arrays once: to[i] = Operation()(x[i], y[i]); fences.
+  template <class Operation>
+  void pass(const char* label, int to, int x, int y) const {
+    const PassElement<Operation> body{(*this)[to], (*this)[x], (*this)[y]};
+    ArrayPass<Execution, PassElement<Operation>>{body, elements_}.launch(space_, label);
+    space_.fence();
+  }
 
  private:
+  Execution space_;
   std::int64_t elements_, stride_ = 0;
   UntouchedArray<double, typename Execution::memory_space> memory_;
+};
+
+struct DifferenceOfElements {
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double x, const double y) const { return x - y; }
 };
 
 /// The plain sweep that kernels are compared with, which reads two arrays and writes one of them back:
@@ -94,24 +114,14 @@ class MemoryBoundProbe {
 
   /// Allocates and touches on the calling thread; fences. @param elements of each of the two arrays
   MemoryBoundProbe(const Execution& space, std::int64_t elements)
-      : space_(space), elements_(elements), arrays_(space, "steelyard::memory_bound::arrays", elements) {
-    pass<MemoryBoundTouch>("steelyard::memory_bound::touch");
-  }
+      : arrays_(space, "steelyard::memory_bound::arrays", elements) {}
 
   /// One pass; fences.
-  void run() const { pass<MemoryBoundUpdate>("steelyard::memory_bound::update"); }
+  void run() const { arrays_.template pass<DifferenceOfElements>("steelyard::memory_bound::update", 0, 1, 0); }
 
-  double bytes() const { return bytes_per_element * static_cast<double>(elements_); }
+  double bytes() const { return bytes_per_element * static_cast<double>(arrays_.elements()); }
 
  private:
-  template <class Body>
-  void pass(const char* label) const {
-    ArrayPass<Execution, Body>{{arrays_[0], arrays_[1]}, elements_}.launch(space_, label);
-    space_.fence();
-  }
-
-  Execution space_;
-  std::int64_t elements_;
   PassArrays<Execution, 2> arrays_;
 };
 
@@ -126,48 +136,20 @@ enum class StreamKernel {
 inline constexpr std::array stream_kernels{StreamKernel::copy, StreamKernel::scale, StreamKernel::add,
                                            StreamKernel::triad};
 
-/// The arrays, where a device's memory has them.
-struct StreamArrays {
-  static constexpr double s = 3.0;
-  RowPointer<double> a = nullptr, b = nullptr, c = nullptr;
-};
-
-/// Operation of a kernel on an element of the arrays.
+/// Element that a kernel makes of those of the one or two arrays that it reads.
 template <StreamKernel Kernel>
 struct StreamElement {
-  StreamArrays of;
-
-  KOKKOS_FORCEINLINE_FUNCTION double value(const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const double x, [[maybe_unused]] const double y) const {
+    constexpr double s = 3.0;
     if constexpr (Kernel == StreamKernel::copy) {
-      return of.a[i];
+      return x;
     } else if constexpr (Kernel == StreamKernel::scale) {
-      return StreamArrays::s * of.c[i];
+      return s * x;
     } else if constexpr (Kernel == StreamKernel::add) {
-      return of.a[i] + of.b[i];
+      return x + y;
     } else {
-      return of.b[i] + StreamArrays::s * of.c[i];
+      return x + s * y;
     }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
-    if constexpr (Kernel == StreamKernel::scale) {
-      of.b[i] = value;
-    } else if constexpr (Kernel == StreamKernel::triad) {
-      of.a[i] = value;
-    } else {
-      of.c[i] = value;
-    }
-  }
-};
-
-/// The arrays' first touch: a = 1, b = 2, c = 0.
-struct StreamTouch {
-  StreamArrays of;
-
-  KOKKOS_FORCEINLINE_FUNCTION double value(std::int64_t) const { return 1.0; }
-  KOKKOS_FORCEINLINE_FUNCTION void set(const std::int64_t i, const double value) const {
-    of.a[i] = value;
-    of.b[i] = 2.0 * value;
-    of.c[i] = 0.0;
   }
 };
 
@@ -177,49 +159,34 @@ template <class Execution>
 class Stream {
  public:
   /// Allocates and touches on the calling thread; fences. @param elements of each of the three arrays
-  Stream(const Execution& space, std::int64_t elements)
-      : space_(space),
-        elements_(elements),
-        memory_(space, "steelyard::stream::arrays", elements),
-        arrays_{memory_[0], memory_[1], memory_[2]} {
-    pass<StreamTouch>("steelyard::stream::touch");
-  }
+  Stream(const Execution& space, std::int64_t elements) : arrays_(space, "steelyard::stream::arrays", elements) {}
 
   /// One pass; fences.
   void run(StreamKernel kernel) const {
+    constexpr int a = 0, b = 1, c = 2;
     switch (kernel) {
       case StreamKernel::copy:
-        return pass<StreamElement<StreamKernel::copy>>("steelyard::stream::copy");
+        return arrays_.template pass<StreamElement<StreamKernel::copy>>("steelyard::stream::copy", c, a, a);
       case StreamKernel::scale:
-        return pass<StreamElement<StreamKernel::scale>>("steelyard::stream::scale");
+        return arrays_.template pass<StreamElement<StreamKernel::scale>>("steelyard::stream::scale", b, c, c);
       case StreamKernel::add:
-        return pass<StreamElement<StreamKernel::add>>("steelyard::stream::add");
+        return arrays_.template pass<StreamElement<StreamKernel::add>>("steelyard::stream::add", c, a, b);
       case StreamKernel::triad:
-        return pass<StreamElement<StreamKernel::triad>>("steelyard::stream::triad");
+        return arrays_.template pass<StreamElement<StreamKernel::triad>>("steelyard::stream::triad", a, b, c);
     }
   }
 
-  /// Bytes of a pass, as STREAM counts them: what it reads and what it writes, but not what a cache reads before it
-  /// writes.
+  /// Bytes of a pass, as STREAM counts them: without what a cache reads before it writes.
   double bytes(StreamKernel kernel) const {
     const bool reads_two = kernel == StreamKernel::add || kernel == StreamKernel::triad;
-    return (reads_two ? 3.0 : 2.0) * sizeof(double) * static_cast<double>(elements_);
+    return (reads_two ? 3.0 : 2.0) * sizeof(double) * static_cast<double>(arrays_.elements());
   }
 
-  /// In the unit's memory.
-  const StreamArrays& arrays() const { return arrays_; }
+  /// a, b and c.
+  const PassArrays<Execution, 3>& arrays() const { return arrays_; }
 
  private:
-  template <class Body>
-  void pass(const char* label) const {
-    ArrayPass<Execution, Body>{{arrays_}, elements_}.launch(space_, label);
-    space_.fence();
-  }
-
-  Execution space_;
-  std::int64_t elements_;
-  PassArrays<Execution, 3> memory_;
-  StreamArrays arrays_;
+  PassArrays<Execution, 3> arrays_;
 };
 
 }  // namespace steelyard

@@ -12,19 +12,6 @@
 #include "core/spaces.hpp"
 
 namespace steelyard {
-
-UnitChoice parse_unit_choice(const std::string& text) {
-  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
-    if (format_unit_choice(choice) == text) return choice;
-  }
-  throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
-}
-
-std::string format_unit_choice(UnitChoice choice) {
-  constexpr std::array names{"host", "device", "host+device"};
-  return names.at(static_cast<std::size_t>(choice));
-}
-
 namespace {
 
 int parse_count(const std::string& what, const std::string& text, int least) {
@@ -72,7 +59,7 @@ double parse_slowdown(const std::string& what, const std::string& text) {
 
 /// Applies a layout line's suboptions to the units and checks that all of them are known.
 void apply_suboptions(const LayoutEntry& entry, RankUnits& units) {
-  const UnitSlowdowns slowdowns = unit_slowdowns(entry);
+  const PerUnit<double> slowdowns = unit_slowdowns(entry);
   if (units.host) units.host->slowdown *= slowdowns.host;
   if (units.companion) units.companion->slowdown *= slowdowns.companion;
   for (const auto& [key, value] : entry.suboptions) {
@@ -111,19 +98,6 @@ int sharers_of(int device, const Machine& machine, const PlanRequest& request, i
   return sharers;
 }
 
-/// The cores of a layout line. @throws InvalidArgument for one that the machine does not have
-CoreList layout_cores(const Machine& machine, const LayoutEntry& entry) {
-  CoreList there = machine.cores();
-  if (!entry.cores) return there;
-  for (const int core : *entry.cores) {
-    if (!std::binary_search(there.begin(), there.end(), core)) {
-      throw InvalidArgument(
-          fmt::format("core {} is not on {}, which has cores {}", core, entry.host_name, format_cores(there)));
-    }
-  }
-  return *entry.cores;
-}
-
 /// Whether the layout gives one of these cores to another rank of the node as well.
 bool shared_in_layout(const Machine& machine, const PlanRequest& request, const CoreList& cores) {
   const std::string host_name = machine.host_name();
@@ -155,6 +129,18 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 
 }  // namespace
 
+UnitChoice parse_unit_choice(const std::string& text) {
+  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
+    if (format_unit_choice(choice) == text) return choice;
+  }
+  throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
+}
+
+std::string format_unit_choice(UnitChoice choice) {
+  constexpr std::array names{"host", "device", "host+device"};
+  return names.at(static_cast<std::size_t>(choice));
+}
+
 std::optional<ThreadRequest> threads_of_environment() {
   for (const char* variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const char* text = std::getenv(variable);
@@ -165,8 +151,8 @@ std::optional<ThreadRequest> threads_of_environment() {
   return std::nullopt;
 }
 
-UnitSlowdowns unit_slowdowns(const LayoutEntry& entry) {
-  UnitSlowdowns slowdowns;
+PerUnit<double> unit_slowdowns(const LayoutEntry& entry) {
+  PerUnit<double> slowdowns{1.0, 1.0};
   for (const auto& [key, value] : entry.suboptions) {
     if (key == "slowdown" || key == "host_slowdown" || key == "device_slowdown") {
       const double factor = parse_slowdown(key, value);
@@ -226,7 +212,8 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   RankUnits units;
   CoreList cores;
   if (entry != nullptr) {
-    cores = layout_cores(machine, *entry);
+    cores = entry->cores.value_or(machine.cores());
+    machine.require_cores(cores);
     units.cores_from = "layout";
     units.oversubscribed = shared_in_layout(machine, request, cores);
   } else if (!request.launcher_cores.empty() && request.launcher_cores.size() < machine.cores().size()) {

@@ -11,8 +11,7 @@
 
 namespace steelyard {
 
-/// Emulated slowness that the command line asks for: `host=F`, `device=F` (that unit of every rank) or `rankN=F` (every
-/// unit of rank N), F >= 1. Factors for the same unit multiply.
+/// Emulated slowness of units: `host=F`, `device=F` (of every rank) or `rankN=F` (both of rank N), F >= 1, multiplied.
 class Slowdowns {
  public:
   Slowdowns() = default;
@@ -26,15 +25,9 @@ class Slowdowns {
   std::map<std::string, double> factors_;
 };
 
-/// Emulated slowness of a rank's units, >= 1.
-struct UnitSlowdowns {
-  double host = 1.0;
-  double companion = 1.0;
-};
-
 /// Slowdowns of a layout's line: `slowdown=F` (both units), `host_slowdown=F` and `device_slowdown=F`, multiplied.
 /// @throws InvalidArgument for a factor below 1 and for suboptions that no layout has
-UnitSlowdowns unit_slowdowns(const LayoutEntry& entry);
+PerUnit<double> unit_slowdowns(const LayoutEntry& entry);
 
 /// Threads that the user's environment asks for, and the variable that says so.
 struct ThreadRequest {
@@ -42,8 +35,8 @@ struct ThreadRequest {
   int threads = 0;
 };
 
-/// From `KOKKOS_NUM_THREADS` or else `OMP_NUM_THREADS`, of whose list the first number counts; nothing where neither is
-/// set. @throws InvalidArgument for what is no number of threads
+/// From `KOKKOS_NUM_THREADS` or else the first number of `OMP_NUM_THREADS`; nothing where neither is set.
+/// @throws InvalidArgument for what is no number of threads
 std::optional<ThreadRequest> threads_of_environment();
 
 /// Where a rank is and what it was asked to drive.
@@ -63,9 +56,8 @@ struct PlanRequest {
 /// Decides which units a rank drives and on which cores. Cores come from the layout; without one from the launcher,
 /// whose cores are shared out evenly among the ranks that it bound to the same ones; otherwise the node's cores are
 /// shared out evenly. A companion takes one core, near its GPU if it has one. The host unit then has one thread a core,
-/// or as many as the layout or else the environment asks for, if these are fewer.
-/// @throws InvalidArgument for a companion that this build or machine lacks, a core that is not there, unknown
-/// suboptions
+/// or fewer where the layout or else the environment says so.
+/// @throws InvalidArgument for a companion that is not there, a core that is not there, unknown suboptions
 RankUnits plan_units(const Machine& machine, const PlanRequest& request);
 
 }  // namespace steelyard

@@ -13,25 +13,19 @@
 
 namespace steelyard {
 
-int processor_vector_bits() {
 #if defined(__x86_64__)
+int processor_vector_bits() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return 512;
   }
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
-#else
-  return 0;
-#endif
 }
-
-bool processor_has_bfloat16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
+bool processor_has_bfloat16() { return __builtin_cpu_supports("avx512bf16") != 0; }
 #else
-  return false;
+int processor_vector_bits() { return 0; }
+bool processor_has_bfloat16() { return false; }
 #endif
-}
 
 namespace {
 
@@ -157,15 +151,15 @@ void measure_copies(const Execution& space, double memory_bytes, UnitRates& rate
   const UntouchedArray<double, PinnedMemory> host("steelyard::unit_rates::host", elements);
   std::fill_n(host.data(), elements, 1.0);
   const UntouchedArray<double, typename Execution::memory_space> own(space, "steelyard::unit_rates::own", elements);
-  const double bytes = static_cast<double>(elements) * sizeof(double);
-  rates.to_device_bytes_per_s = bytes / fastest_seconds([&] {
-                                  copy_from_host(space, own.data(), host.data(), elements);
-                                  space.fence();
-                                });
-  rates.to_host_bytes_per_s = bytes / fastest_seconds([&] {
-                                copy_to_host(space, host.data(), own.data(), elements);
-                                space.fence();
-                              });
+  const auto rate = [&](const auto& copy) {
+    const double seconds = fastest_seconds([&] {
+      copy();
+      space.fence();
+    });
+    return static_cast<double>(elements) * sizeof(double) / seconds;
+  };
+  rates.to_device_bytes_per_s = rate([&] { copy_from_host(space, own.data(), host.data(), elements); });
+  rates.to_host_bytes_per_s = rate([&] { copy_to_host(space, host.data(), own.data(), elements); });
 }
 
 /// FLOP/s of the vector units of all threads of a host space at once.
@@ -218,7 +212,7 @@ UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, d
 
 double unit_seconds(const CoExecution::Work& work) {
   const double start_s = now_s();
-  CoExecution::timed_section_of_this_thread(work);
+  CoExecution::timed_section(work);
   return now_s() - start_s;
 }
 

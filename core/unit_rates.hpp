@@ -19,8 +19,8 @@ struct UnitRates {
   double to_host_bytes_per_s = 0.0;
 };
 
-/// Doubles in each of STREAM's arrays: as many as fill the machine's last cache four times, as its rules want, but no
-/// more than 256 MiB of them; 256 MiB on a device. @param memory_bytes of the unit, of which all three take a quarter
+/// Doubles in each of STREAM's arrays: as many as fill the machine's last cache four times, as its rules want, at most
+/// 256 MiB; 256 MiB on a device. @param memory_bytes of the unit, of which all three take a quarter at most
 std::int64_t stream_elements(const Machine& machine, ProcessingUnit::Kind kind, double memory_bytes);
 
 /// Measures a unit on the calling thread, its own: the fastest of a few runs each. GEMM is C = A B of square matrices
@@ -31,8 +31,8 @@ UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, d
 /// Seconds of `work` on the calling thread, a unit's own, with what a slowdown adds to them; `work` fences.
 double unit_seconds(const CoExecution::Work& work);
 
-/// Bits of the widest vectors that this processor multiplies and adds: 512 with the parts of AVX-512 that servers have
-/// (F, BW, CD, DQ, VL), 256 with AVX2 and FMA, else 128; 0 for processors other than x86-64, which are not known here.
+/// Bits of the processor's widest vectors: 512 with AVX-512 (F, BW, CD, DQ, VL), 256 with AVX2 and FMA, else 128; 0 for
+/// processors other than x86-64.
 int processor_vector_bits();
 
 /// Whether the processor has AVX-512's instructions for bfloat16, as Cooper Lake and what came after it.

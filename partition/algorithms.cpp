@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/base/errors.hpp"
+#include "models/kinds/model_kinds.hpp"
 #include "partition/time_table.hpp"
 
 namespace steelyard::partition {

@@ -15,8 +15,7 @@ struct BuildInfo {
 
 const BuildInfo& build_info();
 
-/// Sets the commit that results name: that of a project outside the tree, whose programs steelyard_add_miniapp() makes.
-/// To be called before main(). @return true
+/// Sets the commit that results name, of a project outside the tree; to be called before main(). @return true
 bool name_commit(const std::string& commit, bool dirty);
 
 }  // namespace steelyard

@@ -8,9 +8,8 @@
 
 namespace steelyard {
 
-/// A page of headings, text, tables and charts that is one file: as HTML, which needs nothing from elsewhere, fits
-/// screens of any width and is readable in the dark and on paper; or as Markdown, in which a chart is its title and its
-/// points are the tables'.
+/// A page of headings, text, tables and charts that is one file: as HTML, which needs nothing from elsewhere and fits
+/// any screen and paper, or as Markdown, in which a chart is its title.
 class Document {
  public:
   explicit Document(std::string title) : title_(std::move(title)) {}

@@ -28,7 +28,6 @@ class InvalidArgument : public Error {
 /// A file cannot be read or does not hold what its format says.
 class FileFormatError : public Error {
  public:
-  /// @param path the file
   /// @param where line, byte or key inside the file; empty for the file as a whole
   /// @param problem what was found and what was expected
   FileFormatError(const std::string& path, const std::string& where, const std::string& problem)

@@ -12,8 +12,7 @@ nlohmann::json read_json_file(const std::filesystem::path& path);
 /// Writes a JSON value, indented, through write_text_file(). Bytes that are not UTF-8 become U+FFFD.
 void write_json_file(const std::filesystem::path& path, const nlohmann::ordered_json& value);
 
-/// Excerpt of a value for a message: the start of its text; of one that is nested, perhaps 100,000 deep, its type
-/// alone.
+/// Excerpt of a value for a message: the start of its text; of one that is nested its type alone.
 std::string excerpt(const nlohmann::json& value);
 
 /// Reads values out of a JSON object and, where one is missing or wrong, says which key of which file.

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "core/base/errors.hpp"
@@ -52,10 +51,8 @@ bool is_shape(const nlohmann::json& sizes, const std::string& header) {
          std::ranges::all_of(sizes, is_size);
 }
 
-std::int64_t element_bytes(const std::string& element) { return std::stoi(element.substr(2)); }
-
 std::int64_t bytes_of_shape(const std::filesystem::path& path, const NpyHeader& header) {
-  std::int64_t bytes = element_bytes(header.element);
+  std::int64_t bytes = std::stoi(header.element.substr(2));
   for (const std::int64_t extent : header.shape) {
     if (extent > 0 && bytes > std::numeric_limits<std::int64_t>::max() / extent) {
       throw FileFormatError(path.string(), "shape", "asks for more than 2^63 bytes");
@@ -81,15 +78,7 @@ bool lies_inside(const Block& block, std::int64_t rows, std::int64_t columns) {
   return fits(block.row, block.rows, rows) && fits(block.column, block.columns, columns);
 }
 
-/// How many rows of `columns` elements these are; nothing where the last one would not be whole.
-std::optional<std::int64_t> rows_of(std::size_t elements, std::int64_t columns) {
-  const auto count = static_cast<std::int64_t>(elements);
-  if (columns <= 0) return columns == 0 && count == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
-  return count % columns == 0 ? std::optional(count / columns) : std::nullopt;
-}
-
-/// Calls visit(element of the matrix, element of the block, how many) for every piece of a block that has no gaps in
-/// the matrix: whole rows are one.
+/// Calls visit(element of the matrix, element of the block, how many) for every piece of a block without gaps in it.
 template <class Visit>
 void for_pieces(const Block& block, std::int64_t row_length, const Visit& visit) {
   const bool whole_rows = block.columns == row_length;
@@ -195,15 +184,13 @@ NpyMatrixFile::NpyMatrixFile(const std::filesystem::path& path, const std::files
 
 template <class Element>
 NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int64_t rows, std::int64_t columns) {
-  if (rows < 0 || columns < 0) {
-    throw InvalidArgument(
-        fmt::format("{}: matrix of {} x {} elements (expected sizes >= 0)", path.string(), rows, columns));
-  }
+  const std::string name = path.string(), extents = fmt::format("{} x {} elements", rows, columns);
+  if (rows < 0 || columns < 0)
+    throw InvalidArgument(fmt::format("{}: matrix of {} (expected sizes >= 0)", name, extents));
+  const auto fail = [&](const std::string& problem) { throw RuntimeFailure(fmt::format("{}: {}", name, problem)); };
   constexpr auto most_elements =
       std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(2 * sizeof(Element));
-  if (columns > 0 && rows > most_elements / columns) {
-    throw RuntimeFailure(fmt::format("{}: no room for {} x {} elements", path.string(), rows, columns));
-  }
+  if (columns > 0 && rows > most_elements / columns) fail("no room for " + extents);
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}, {}), }}",
                                        npy_element<Element>(), rows, columns);
   // The format asks for data aligned to 64 bytes and a header that ends in a line feed.
@@ -215,10 +202,7 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
   const Destination destination(path);
   std::error_code error;
   if (std::filesystem::is_fifo(destination.path, error) || std::filesystem::is_socket(destination.path, error)) {
-    throw RuntimeFailure(
-        fmt::format("{}: cannot be written: is a pipe (expected a file: ranks write their rows in any "
-                    "order)",
-                    path.string()));
+    fail("cannot be written: is a pipe (expected a file: ranks write their rows in any order)");
   }
   const std::filesystem::path& part = destination.part;
   write_text_file(part, start);
@@ -227,8 +211,8 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
   std::filesystem::resize_file(
       part, static_cast<std::uintmax_t>(offset) + static_cast<std::uintmax_t>(rows * columns) * sizeof(Element), error);
   if (error) {
-    std::filesystem::remove(part, error);
-    throw RuntimeFailure(fmt::format("{}: no room for {} x {} elements", path.string(), rows, columns));
+    destination.discard();
+    fail("no room for " + extents);
   }
   return {path, part, offset, rows, columns};
 }
@@ -236,9 +220,9 @@ NpyMatrixFile NpyMatrixFile::create(const std::filesystem::path& path, std::int6
 template <class Element>
 void NpyMatrixFile::write_block(std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
                                 std::span<const Element> block) const {
-  const std::optional<std::int64_t> rows = rows_of(block.size(), columns);
-  const Block place{first_row, first_column, rows.value_or(0), columns};
-  if (!rows || !lies_inside(place, rows_, columns_)) {
+  const auto elements = static_cast<std::int64_t>(block.size());
+  const Block place{first_row, first_column, columns > 0 ? elements / columns : 0, columns};
+  if (place.rows * columns != elements || !lies_inside(place, rows_, columns_)) {
     throw InvalidArgument(
         fmt::format("{}: {} elements in rows of {} from row {}, column {} (expected whole rows inside the {} x {} of "
                     "the matrix)",

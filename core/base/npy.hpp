@@ -31,14 +31,12 @@ constexpr const char* npy_element() {
 /// @throws FileFormatError
 NpyHeader read_npy_header(const std::filesystem::path& path);
 
-/// read_npy_header() for a matrix of `Element`. @throws FileFormatError also for another element type or not two
-/// indices
+/// read_npy_header() for a matrix of `Element`. @throws FileFormatError also for other elements or not two indices
 template <class Element>
 NpyHeader read_npy_matrix_header(const std::filesystem::path& path);
 
 /// Reads a block of a matrix into `block`, row after row without gaps. Any number of processes may read at once.
-/// @throws InvalidArgument unless `block` has rows x columns elements; FileFormatError for a block that is not inside
-/// the matrix
+/// @throws InvalidArgument unless `block` has rows x columns elements; FileFormatError unless it is inside the matrix
 template <class Element>
 void read_npy_block(const std::filesystem::path& path, const NpyHeader& header, std::int64_t first_row,
                     std::int64_t first_column, std::int64_t rows, std::int64_t columns, std::span<Element> block);

@@ -12,8 +12,8 @@
 namespace steelyard {
 
 /// How far something long has come, on standard error, from two seconds on: on a terminal one line that is rewritten
-/// twice a second, elsewhere (a log, the pipe to mpirun) a line every five seconds. A thread of its own shows it, so
-/// that a long step is seen to go on. Silent where `active` is false (every rank but one).
+/// twice a second, elsewhere (a log, the pipe to mpirun) a line every five seconds, by a thread of its own. Silent
+/// where `active` is false (every rank but one).
 class Progress {
  public:
   Progress(std::string what, std::int64_t total, bool active = true);
@@ -23,8 +23,7 @@ class Progress {
 
   /// @param note a few words behind the count, such as the size being measured
   void advance(std::int64_t by = 1, const std::string& note = "");
-  /// How far what comes next has come, in steps, until advance(). Takes no lock, so that short steps may say so.
-  /// @param steps of all of it, 0 where that is unknown
+  /// Sets how far what comes next has come, until advance(). Takes no lock. @param steps of all of it, 0 if unknown
   void set_steps(std::int64_t steps_done, std::int64_t steps) {
     steps_.store(steps, std::memory_order_relaxed);
     steps_done_.store(steps_done, std::memory_order_relaxed);

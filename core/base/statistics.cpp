@@ -14,7 +14,6 @@
 #include "core/base/errors.hpp"
 
 namespace steelyard {
-
 namespace {
 
 void require_values(std::span<const double> sample, const char* what) {
@@ -35,6 +34,32 @@ void require_level(double level) {
   if (!(level > 0.0 && level < 1.0)) {
     throw InvalidArgument(fmt::format("confidence level {} (expected a value between 0 and 1)", level));
   }
+}
+
+/// The greatest k for which P(Mann-Whitney statistic of n and m values < k) <= `tail`; of many values approximately.
+std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
+  constexpr std::size_t most_counted = 10000;
+  if (n * m > most_counted) {
+    const auto pairs = static_cast<double>(n * m);
+    const double deviation = std::sqrt(pairs * static_cast<double>(n + m + 1) / 12.0);
+    const double below = -boost::math::quantile(boost::math::normal_distribution<double>(), tail);
+    return static_cast<std::size_t>(std::max(0.0, std::floor(0.5 * pairs - below * deviation)));
+  }
+  // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest is one of the i or of the j.
+  std::vector<std::vector<double>> probability(m + 1, std::vector<double>(n * m + 1, 0.0));
+  for (std::vector<double>& of_none : probability) of_none[0] = 1.0;
+  for (std::size_t i = 1; i <= n; ++i) {
+    for (std::size_t j = 1; j <= m; ++j) {
+      const double first = static_cast<double>(i) / static_cast<double>(i + j);
+      for (std::size_t u = i * j + 1; u-- > 0;) {
+        const double without_first = u >= j ? probability[j][u - j] : 0.0;
+        probability[j][u] = first * without_first + (1.0 - first) * probability[j - 1][u];
+      }
+    }
+  }
+  std::size_t k = 0;
+  for (double below = probability[m][0]; below <= tail; below += probability[m][k]) ++k;
+  return k;
 }
 
 }  // namespace
@@ -95,38 +120,6 @@ Interval median_interval(std::span<const double> sample, double level) {
   const std::vector<double> values = sorted(sample);
   return {values[k - 1], values[values.size() - k]};
 }
-
-namespace {
-
-/// The greatest k for which a Mann-Whitney statistic of n and m values is below k with a probability of at most `tail`.
-/// By its normal approximation where there are very many values.
-std::size_t mann_whitney_rank(std::size_t n, std::size_t m, double tail) {
-  constexpr std::size_t most_counted = 10000;
-  if (n * m > most_counted) {
-    const auto pairs = static_cast<double>(n * m);
-    const double deviation = std::sqrt(pairs * static_cast<double>(n + m + 1) / 12.0);
-    const double below = -boost::math::quantile(boost::math::normal_distribution<double>(), tail);
-    return static_cast<std::size_t>(std::max(0.0, std::floor(0.5 * pairs - below * deviation)));
-  }
-  // probability[j][u] of U = u among i and j values, for i = 0, 1, …, n: the greatest of all is one of the i or of the
-  // j.
-  std::vector<std::vector<double>> probability(m + 1, std::vector<double>(n * m + 1, 0.0));
-  for (std::vector<double>& of_none : probability) of_none[0] = 1.0;
-  for (std::size_t i = 1; i <= n; ++i) {
-    for (std::size_t j = 1; j <= m; ++j) {
-      const double first = static_cast<double>(i) / static_cast<double>(i + j);
-      for (std::size_t u = i * j + 1; u-- > 0;) {
-        const double without_first = u >= j ? probability[j][u - j] : 0.0;
-        probability[j][u] = first * without_first + (1.0 - first) * probability[j - 1][u];
-      }
-    }
-  }
-  std::size_t k = 0;
-  for (double below = probability[m][0]; below <= tail; below += probability[m][k]) ++k;
-  return k;
-}
-
-}  // namespace
 
 Ratio ratio(std::span<const double> sample, std::span<const double> other, double level) {
   require_level(level);

@@ -22,10 +22,8 @@ double coefficient_of_variation(std::span<const double> sample);
 /// @param level confidence level, 0 < level < 1 @throws InvalidArgument for no degrees of freedom or another level
 double student_quantile(double level, int degrees);
 
-/// Half width of the confidence interval of the mean, t_{(1+level)/2, n-1} s / sqrt(n), with Student's t.
-/// Infinity for fewer than two values: one run says nothing about its own spread.
-/// Source: 000, section 6.1.2 (fupermod_ci); 002, section 1.
-/// @param level confidence level, 0 < level < 1
+/// Half width of the confidence interval of the mean, t_{(1+level)/2, n-1} s / sqrt(n), with Student's t; infinity for
+/// one value. Source: 000, section 6.1.2 (fupermod_ci); 002, section 1.
 /// @throws InvalidArgument for an empty sample or a level outside (0, 1)
 double confidence_half_width(std::span<const double> sample, double level);
 
@@ -39,20 +37,17 @@ struct Interval {
 /// Confidence interval of the median, whatever the distribution: from the k-th least to the k-th greatest value, with
 /// the greatest k for which sum_{i<k} C(n, i) / 2^n <= (1 - level) / 2. All numbers where the sample is too small for
 /// such a k (fewer than 6 values for 95 %). Source: Conover, Practical Nonparametric Statistics, section 3.2.
-/// @param level confidence level, 0 < level < 1
 /// @throws InvalidArgument for an empty sample, one with a NaN, or a level outside (0, 1)
 Interval median_interval(std::span<const double> sample, double level);
 
 /// How many times as large as values of one sample those of another are: the median of all ratios, and its confidence
-/// interval, whatever the two distributions, if one is the other times a factor: from the k-th least to the k-th
-/// greatest ratio, with the greatest k for which the Mann-Whitney statistic is below k with a probability of at most (1
-/// - level) / 2. From 0 to infinity where the samples are too small for such a k (3 and 3 values for 95 %). Source:
-/// Hodges and Lehmann, Estimates of location based on rank tests, 1963; Conover, section 5.4.
+/// interval if one distribution is the other times a factor: from the k-th least to the k-th greatest ratio, with the
+/// greatest k for which P(Mann-Whitney statistic < k) <= (1 - level) / 2; from 0 to infinity without such a k (3 and 3
+/// values for 95 %). Source: Hodges and Lehmann, Estimates of location based on rank tests, 1963; Conover, 5.4.
 struct Ratio {
   double median = 1.0;
   Interval interval;
 };
-/// @param sample, other positive values @param level confidence level, 0 < level < 1
 /// @throws InvalidArgument for an empty sample, a value that is not positive, or a level outside (0, 1)
 Ratio ratio(std::span<const double> sample, std::span<const double> other, double level);
 

@@ -1,11 +1,13 @@
 #include "core/base/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -71,13 +73,9 @@ std::string Table::text() const {
 std::string Table::csv() const {
   std::string text;
   const auto add_line = [&](const std::vector<std::string>& cells) {
-    const char* before = "";
-    for (const std::string& cell : cells) {
-      text += before;
-      text += csv_cell(cell);
-      before = ",";
-    }
-    text += "\n";
+    std::vector<std::string> written;
+    std::ranges::transform(cells, std::back_inserter(written), csv_cell);
+    text += fmt::format("{}\n", fmt::join(written, ","));
   };
   add_line(headings_);
   for (const auto& row : rows_) add_line(row);

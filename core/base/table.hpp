@@ -23,8 +23,7 @@ class Table {
   /// The number that a cell shows, in SI units, bytes, or as a share; nothing for words.
   static std::optional<double> number(const std::string& cell);
 
-  /// Calls `look` with every table whose text() is made from now on: one place for what is done with all tables that a
-  /// program prints. @param look null for no longer
+  /// Calls `look` with every table that a program prints: whose text() is made from now on. @param look null to stop
   static void on_text(std::function<void(const Table&)> look);
 
  private:

@@ -21,10 +21,9 @@ struct Destination {
                                ///< itself where that is special
 };
 
-/// A file that is written piece after piece by one process and appears under its own name only when it is whole, so
-/// that a reader never sees half of it. Unless finish() is reached, nothing is left behind, and what had the name
-/// before keeps it. A device or a pipe of that name gets the bytes as they come, and a symbolic link stays: its target
-/// is replaced.
+/// A file that is written piece after piece by one process and appears under its own name only when it is whole. Unless
+/// finish() is reached, nothing is left behind, and what had the name before keeps it. A device or a pipe of that name
+/// gets the bytes as they come; of a symbolic link the target is replaced.
 class NewFile {
  public:
   /// Opens the file under its temporary name; makes missing folders. @throws RuntimeFailure
@@ -33,13 +32,10 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// @throws RuntimeFailure when the bytes cannot be written; pieces are buffered, so this can come late.
-  /// InvalidArgument after finish()
+  /// @throws RuntimeFailure when these bytes, or earlier ones, cannot be written; InvalidArgument after finish()
   void write(std::string_view bytes);
   /// Renames to the final name; the last call. @throws RuntimeFailure; InvalidArgument the second time
   void finish();
-
-  const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
@@ -51,18 +47,14 @@ class NewFile {
 /// Excerpt of a text for a message: its first 60 bytes or, where a character would be cut, somewhat fewer.
 std::string excerpt(const std::string& text);
 
-/// The whole file as text; of a pipe, all that is written to it. @throws FileFormatError when it cannot be opened or
-/// read
+/// The whole file as text; of a pipe, all that is written to it. @throws FileFormatError when it cannot be read
 std::string read_text_file(const std::filesystem::path& path);
 
 /// A file whose bytes are read in any order. @param kind what the file is expected to be, for messages
-/// @throws FileFormatError for a folder, a device or a pipe, which would keep readers waiting, and when it cannot be
-/// opened
+/// @throws FileFormatError for a folder, a device or a pipe, and when it cannot be opened
 std::ifstream open_binary_file(const std::filesystem::path& path, const char* kind);
 
-/// Writes to a temporary name beside `path` and renames, so that a reader never sees half a file; makes missing
-/// folders. Links, devices and pipes as by NewFile.
-/// @throws RuntimeFailure when the folder or the file cannot be written; nothing is left behind then
+/// Writes a whole file through NewFile. @throws RuntimeFailure when the folder or the file cannot be written
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
 /// Asks, before hours of work, whether `path` could be written at their end; makes nothing.

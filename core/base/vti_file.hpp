@@ -26,13 +26,11 @@ struct VtiArray {
   std::span<const Element> values;  ///< of all points, row after row; all components of a point together
 };
 
-/// Writes fields on a regular grid as VTK image data (`.vti`), which ParaView and VisIt read: values of points, as raw
-/// appended data, each array behind its 64-bit length. Of several arrays, viewers show the first scalar and the first
-/// vector first. Source: VTK File Formats, "XML File Formats", ImageData and AppendedData. `Element` is float or
-/// double.
-/// @throws InvalidArgument for no array, one without a name or without a value for each component of each point, a
-/// spacing that is not positive and finite, an origin that is not finite; RuntimeFailure when the file cannot be
-/// written
+/// Writes fields on a regular grid as VTK image data (`.vti`), which ParaView and VisIt read: values of points, float
+/// or double, as raw appended data. Viewers show the first scalar and the first vector first. Source: VTK File Formats,
+/// "XML File Formats", ImageData and AppendedData.
+/// @throws InvalidArgument for no array, one without a name or without a value for each component of each point, and a
+/// grid without points or a finite place; RuntimeFailure when the file cannot be written
 template <class Element>
 void write_vti_file(const std::filesystem::path& path, const VtiGrid& grid,
                     const std::vector<VtiArray<Element>>& arrays);

@@ -18,8 +18,7 @@
 
 namespace steelyard {
 
-/// Execution space of this build's device: that of Kokkos' device back end, or an emulated one; Kokkos' host space
-/// where there is neither.
+/// Execution space of this build's device, Kokkos' or an emulated one; Kokkos' host space where there is neither.
 #if defined(STEELYARD_EMULATED_DEVICE)
 using DeviceExecution = EmulatedDevice;
 #else

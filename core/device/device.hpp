@@ -2,24 +2,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/gemm_call.hpp"
 #include "core/spaces.hpp"
 
-// All that the suite wants of a device besides Kokkos. `vendor.cpp` does it with a vendor's run time, BLAS and FFT,
-// `portable.cpp` with Kokkos alone. README.md says how to add a back end.
+// Everything that the suite needs of a device besides Kokkos: in `vendor.cpp` by a vendor's run time, BLAS and FFT, in
+// `portable.cpp` by Kokkos alone. README.md says how to add a back end.
 
 namespace steelyard {
+
+template <class Scalar>
+struct GemmCall;
 
 /// Devices that this process can use; 0 in a host build. Callable before Kokkos is initialised.
 int device_count();
 
-/// Lets Kokkos::initialize() start the host's spaces alone, on a machine without a device, where it would end the
-/// program. Nothing may use the device's spaces nor pinned memory from then on.
-/// @throws RuntimeFailure where Kokkos starts with a device only
+/// Lets Kokkos::initialize() start the host's spaces alone, on a machine without a device. Nothing may use the device's
+/// spaces nor pinned memory from then on. @throws RuntimeFailure where Kokkos starts with a device only
 void leave_out_device();
 
 /// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
@@ -30,15 +32,13 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Bytes of scratch memory (level 0) that a kernel can have for each team of `team_size` threads on the companion's
-/// device, less than the device has, for Kokkos keeps some; 0 in a host build.
+/// Bytes of scratch memory (level 0) that Kokkos leaves to a team of `team_size` threads on the device; 0 on a host.
 std::int64_t team_scratch_bytes(int team_size);
 
 /// Number of the device that Kokkos was initialised with; -1 without a device or where the back end does not tell.
 int current_device();
 
-/// Makes a device that of the calling thread, which every thread that uses one has to; -1 is none.
-/// @throws RuntimeFailure from the device
+/// Selects the calling thread's device, as each thread that uses one must; -1 is none. @throws RuntimeFailure from it
 void select_device(int device);
 
 /// Queues of the companion whose work may run at the same time; on a host space they are all the same one.
@@ -60,41 +60,28 @@ void copy_rows_to_host(const CompanionExecution& queue, const RowCopy& copy);
 void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy);
 
 /// The end of the work that a queue of the companion had been given when the event was recorded. Other queues wait for
-/// it without the host. Copies stand for the same event; a new one stands for no work and has happened. On back ends
-/// without such events the host waits instead.
+/// it; on back ends without events the host does. A new one stands for no work and has happened.
 class QueueEvent {
  public:
   QueueEvent() = default;
+  /// @param is_timed whether it has a time, for which the host waits on back ends without events
   /// @throws RuntimeFailure from a device
-  static QueueEvent record(const CompanionExecution& queue);
+  static QueueEvent record(const CompanionExecution& queue, bool is_timed = false);
   /// Work that `queue` is given from now on starts after this event. @throws RuntimeFailure from a device
   void make_wait(const CompanionExecution& queue) const;
+  /// Seconds from `earlier`, of any queue, to this; both are timed and past. @throws RuntimeFailure from a device
+  double seconds_since(const QueueEvent& earlier) const;
 
  private:
   class Recorded;
   std::shared_ptr<const Recorded> recorded_;
 };
 
-/// The moment when the work that a queue of the companion had been given has ended. Marking does not wait for it.
-/// On back ends that cannot mark a queue the host waits for the queue and looks at its own clock.
-class QueueTime {
- public:
-  /// @throws RuntimeFailure from a device
-  static QueueTime mark(const CompanionExecution& queue);
-  /// Seconds from `earlier`, of any queue, to this; both have passed. @throws RuntimeFailure from a device
-  double seconds_since(const QueueTime& earlier) const;
-
- private:
-  class Marked;
-  std::shared_ptr<const Marked> marked_;
-};
-
 /// Name of the device's BLAS, such as `cuBLAS 13.0.2`. @throws RuntimeFailure without the device's own libraries
 std::string device_blas_name();
 
-/// The multiplication of matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Each
-/// queue of a thread has a context of its own, so that multiplications on several may overlap.
-/// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+/// Multiplies matrices in the device's memory on the queue; the caller fences. Needs m, n, k >= 1. Multiplications on
+/// several queues may overlap. @throws RuntimeFailure when the library refuses, or without the device's own libraries
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<double>& call);
 void device_blas_gemm(const CompanionExecution& queue, const GemmCall<float>& call);
 
@@ -110,18 +97,14 @@ struct DeviceFftRows {
   bool real = false;       ///< from real numbers to length / 2 + 1 points of their spectrum
 };
 
-/// A plan by the device's own library, unscaled. @tparam Scalar double or float
+/// Transforms data on the queue that it was planned for, unscaled; the caller fences.
+/// @throws RuntimeFailure when the library refuses
 template <class Scalar>
-class DeviceFft {
- public:
-  /// @throws RuntimeFailure when the library refuses, or without the device's own libraries
-  DeviceFft(const CompanionExecution& queue, const DeviceFftRows& rows);
-  /// On the queue that the plan was made for; the caller fences. @throws RuntimeFailure when the library refuses
-  void run(Kokkos::complex<Scalar>* data) const;
+using DeviceFft = std::function<void(Kokkos::complex<Scalar>*)>;
 
- private:
-  class Plan;
-  std::shared_ptr<const Plan> plan_;
-};
+/// Plans transforms by the device's own library. @tparam Scalar double or float
+/// @throws RuntimeFailure when the library refuses, or without the device's own libraries
+template <class Scalar>
+DeviceFft<Scalar> device_fft(const CompanionExecution& queue, const DeviceFftRows& rows);
 
 }  // namespace steelyard

@@ -60,46 +60,30 @@ void copy_rows_on_device(const CompanionExecution& queue, const RowCopy& copy) {
   copy_rows<CompanionExecution::memory_space, CompanionExecution::memory_space>(queue, copy);
 }
 
-/// Kokkos has no events; work given to a queue later than this is waited for as well.
+/// Kokkos has no events: the host waits, for what has been given to the queue later as well, and looks at its clock.
 class QueueEvent::Recorded {
  public:
-  explicit Recorded(const CompanionExecution& queue) : queue_(queue) {}
-  void wait() const { queue_.fence(); }
+  explicit Recorded(const CompanionExecution& of) : queue(of) {}
 
- private:
-  CompanionExecution queue_;
+  const CompanionExecution queue;
+  const double time_s = now_s();
 };
 
-QueueEvent QueueEvent::record(const CompanionExecution& queue) {
-  QueueEvent event;
+QueueEvent QueueEvent::record(const CompanionExecution& queue, bool is_timed) {
   // The work of a host space has ended when the call that launched it returns.
-  if constexpr (companion_is_device) event.recorded_ = std::make_shared<const Recorded>(queue);
+  if (companion_is_device && is_timed) queue.fence();
+  QueueEvent event;
+  if (companion_is_device || is_timed) event.recorded_ = std::make_shared<const Recorded>(queue);
   return event;
 }
 
 void QueueEvent::make_wait(const CompanionExecution& /*queue*/) const {
-  if (recorded_) recorded_->wait();
+  if (companion_is_device && recorded_) recorded_->queue.fence();
 }
 
-class QueueTime::Marked {
- public:
-  explicit Marked(const CompanionExecution& queue) {
-    if constexpr (companion_is_device) queue.fence();
-    time_s_ = now_s();
-  }
-  double seconds_since(const Marked& earlier) const { return time_s_ - earlier.time_s_; }
-
- private:
-  double time_s_ = 0.0;
-};
-
-QueueTime QueueTime::mark(const CompanionExecution& queue) {
-  QueueTime time;
-  time.marked_ = std::make_shared<const Marked>(queue);
-  return time;
+double QueueEvent::seconds_since(const QueueEvent& earlier) const {
+  return recorded_->time_s - earlier.recorded_->time_s;
 }
-
-double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
 
 std::string device_blas_name() { refuse("BLAS"); }
 void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<double>& /*call*/) { refuse("BLAS"); }
@@ -107,19 +91,10 @@ void device_blas_gemm(const CompanionExecution& /*queue*/, const GemmCall<float>
 std::string device_fft_name() { refuse("FFT"); }
 
 template <class Scalar>
-class DeviceFft<Scalar>::Plan {};
-
-template <class Scalar>
-DeviceFft<Scalar>::DeviceFft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
+DeviceFft<Scalar> device_fft(const CompanionExecution& /*queue*/, const DeviceFftRows& /*rows*/) {
   refuse("FFT");
 }
-
-template <class Scalar>
-void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* /*data*/) const {
-  refuse("FFT");
-}
-
-template class DeviceFft<double>;
-template class DeviceFft<float>;
+template DeviceFft<double> device_fft<double>(const CompanionExecution&, const DeviceFftRows&);
+template DeviceFft<float> device_fft<float>(const CompanionExecution&, const DeviceFftRows&);
 
 }  // namespace steelyard

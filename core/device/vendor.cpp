@@ -8,6 +8,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
 #include STEELYARD_DEVICE_CALLS
 
 // Kokkos' own list of what it starts, for leave_out_device(); not a public header.
@@ -46,23 +47,22 @@ struct NoSpace : Kokkos::Impl::ExecSpaceBase {
   void print_configuration(std::ostream&, bool) override {}
 };
 
-class Event {
+/// What a vendor's library has made and gets back by `destroy` when this object ends.
+template <class Handle, auto destroy>
+class Owned {
  public:
-  Event(const Queue& queue, unsigned flags) {
-    select_device_of(queue);
-    check(vendor::event_create(&event_, flags), "making an event");
-    const vendor::Error error = vendor::event_record(event_, vendor::stream_of(queue));
-    if (error == vendor::success) return;
-    (void)vendor::event_destroy(event_);
-    check(error, "recording an event");
+  /// @param make sets the handle that it is given, or throws
+  template <class Make>
+  explicit Owned(const Make& make) {
+    make(&handle_);
   }
-  ~Event() { (void)vendor::event_destroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  vendor::Event get() const { return event_; }
+  ~Owned() { (void)destroy(handle_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Handle get() const { return handle_; }
 
  private:
-  vendor::Event event_{};
+  Handle handle_{};
 };
 
 /// Where the rows lie is for the vendor to find out.
@@ -73,18 +73,6 @@ void copy_rows(const Queue& queue, const RowCopy& copy) {
         "copying rows");
 }
 
-class BlasHandle {
- public:
-  BlasHandle() { check_blas(vendor::blas_create(&handle_), "starting"); }
-  ~BlasHandle() { (void)vendor::blas_destroy(handle_); }
-  BlasHandle(const BlasHandle&) = delete;
-  BlasHandle& operator=(const BlasHandle&) = delete;
-  vendor::BlasHandle get() const { return handle_; }
-
- private:
-  vendor::BlasHandle handle_{};
-};
-
 /// A handle that works on the queue while this object lives. It keeps no queue, which may be gone later.
 class QueueBlas {
  public:
@@ -92,10 +80,12 @@ class QueueBlas {
     select_device_of(queue);
     // More than any engine has queues; handles of queues that are gone are dropped with the rest.
     constexpr std::size_t most_handles = 16;
-    thread_local std::map<std::pair<int, vendor::Stream>, BlasHandle> handles;
+    using Handle = Owned<vendor::BlasHandle, vendor::blas_destroy>;
+    thread_local std::map<std::pair<int, vendor::Stream>, Handle> handles;
     const std::pair key{vendor::device_of(queue), vendor::stream_of(queue)};
     if (handles.size() >= most_handles && handles.count(key) == 0) handles.clear();
-    handle_ = handles[key].get();
+    const auto start = [](vendor::BlasHandle* handle) { check_blas(vendor::blas_create(handle), "starting"); };
+    handle_ = handles.try_emplace(key, start).first->second.get();
     check_blas(vendor::blas_set_stream(handle_, vendor::stream_of(queue)), "taking a queue");
   }
   ~QueueBlas() { (void)vendor::blas_set_stream(handle_, vendor::Stream{}); }
@@ -105,6 +95,57 @@ class QueueBlas {
 
  private:
   vendor::BlasHandle handle_{};
+};
+
+/// C' = alpha B' A' + beta C': such libraries read matrices column after column, which makes ours their transposes.
+template <class Scalar, class Gemm>
+void blas_multiply(const Queue& queue, const GemmCall<Scalar>& x, const Gemm& gemm, const char* name) {
+  const QueueBlas blas(queue);
+  check_blas(gemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b, x.b_leading,
+                  x.a, x.a_leading, &x.beta, x.c, x.c_leading),
+             name);
+}
+
+template <class Scalar>
+class FftPlan {
+ public:
+  FftPlan(const Queue& queue, const DeviceFftRows& rows)
+      : queue_(queue), rows_(rows), handle_([&](vendor::FftHandle* handle) {
+          select_device_of(queue);
+          check_fft(vendor::fft_create(handle), "starting");
+        }) {
+    constexpr bool in_double = std::is_same_v<Scalar, double>;
+    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
+    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
+    long long length = rows.length, pitch = rows.pitch, in_pitch = rows.real ? 2 * pitch : pitch;
+    std::size_t work_bytes = 0;
+    check_fft(vendor::fft_set_stream(handle_.get(), vendor::stream_of(queue)), "taking a queue");
+    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
+    check_fft(vendor::fft_make_plan_many(handle_.get(), 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
+                                         rows.real ? of_real : of_complex, rows.rows, &work_bytes),
+              "planning");
+  }
+
+  void run(Kokkos::complex<Scalar>* data) const {
+    select_device_of(queue_);
+    const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_d2z(handle_.get(), reinterpret_cast<double*>(data), points)
+                           : vendor::fft_z2z(handle_.get(), points, points, direction),
+                "transforming");
+    } else {
+      auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
+      check_fft(rows_.real ? vendor::fft_r2c(handle_.get(), reinterpret_cast<float*>(data), points)
+                           : vendor::fft_c2c(handle_.get(), points, points, direction),
+                "transforming");
+    }
+  }
+
+ private:
+  Queue queue_;
+  DeviceFftRows rows_;
+  Owned<vendor::FftHandle, vendor::fft_destroy> handle_;
 };
 
 }  // namespace
@@ -158,127 +199,52 @@ void copy_rows_on_device(const Queue& queue, const RowCopy& copy) { copy_rows(qu
 
 class QueueEvent::Recorded {
  public:
-  explicit Recorded(const Queue& queue) : event_(queue, vendor::event_without_time) {}
-  void make_wait(const Queue& queue) const {
-    select_device_of(queue);
-    check(vendor::stream_wait_event(vendor::stream_of(queue), event_.get(), 0), "waiting for an event");
+  Recorded(const Queue& queue, unsigned flags)
+      : event_([&](vendor::Event* event) {
+          select_device_of(queue);
+          check(vendor::event_create(event, flags), "making an event");
+        }) {
+    check(vendor::event_record(event_.get(), vendor::stream_of(queue)), "recording an event");
   }
+  vendor::Event get() const { return event_.get(); }
 
  private:
-  Event event_;
+  Owned<vendor::Event, vendor::event_destroy> event_;
 };
 
-QueueEvent QueueEvent::record(const Queue& queue) {
+QueueEvent QueueEvent::record(const Queue& queue, bool is_timed) {
   QueueEvent event;
-  event.recorded_ = std::make_shared<const Recorded>(queue);
+  event.recorded_ = std::make_shared<const Recorded>(queue, is_timed ? 0U : vendor::event_without_time);
   return event;
 }
 
 void QueueEvent::make_wait(const Queue& queue) const {
-  if (recorded_) recorded_->make_wait(queue);
+  if (!recorded_) return;
+  select_device_of(queue);
+  check(vendor::stream_wait_event(vendor::stream_of(queue), recorded_->get(), 0), "waiting for an event");
 }
 
-class QueueTime::Marked {
- public:
-  explicit Marked(const Queue& queue) : event_(queue, 0) {}
-  double seconds_since(const Marked& earlier) const {
-    float milliseconds = 0.0F;
-    check(vendor::event_elapsed_time(&milliseconds, earlier.event_.get(), event_.get()), "reading the time of events");
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  Event event_;
-};
-
-QueueTime QueueTime::mark(const Queue& queue) {
-  QueueTime time;
-  time.marked_ = std::make_shared<const Marked>(queue);
-  return time;
+double QueueEvent::seconds_since(const QueueEvent& earlier) const {
+  float milliseconds = 0.0F;
+  check(vendor::event_elapsed_time(&milliseconds, earlier.recorded_->get(), recorded_->get()),
+        "reading the time of events");
+  return 1e-3 * static_cast<double>(milliseconds);
 }
-
-double QueueTime::seconds_since(const QueueTime& earlier) const { return marked_->seconds_since(*earlier.marked_); }
 
 std::string device_blas_name() { return vendor::blas_name(); }
 
-// Such libraries read matrices column after column, which makes each of ours its transpose: C' = alpha B' A' + beta C'.
 void device_blas_gemm(const Queue& queue, const GemmCall<double>& x) {
-  const QueueBlas blas(queue);
-  check_blas(vendor::dgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
-                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
-             "dgemm");
+  blas_multiply(queue, x, vendor::dgemm, "dgemm");
 }
-void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) {
-  const QueueBlas blas(queue);
-  check_blas(vendor::sgemm(blas.get(), vendor::not_transposed, vendor::not_transposed, x.n, x.m, x.k, &x.alpha, x.b,
-                           x.b_leading, x.a, x.a_leading, &x.beta, x.c, x.c_leading),
-             "sgemm");
-}
+void device_blas_gemm(const Queue& queue, const GemmCall<float>& x) { blas_multiply(queue, x, vendor::sgemm, "sgemm"); }
 
 std::string device_fft_name() { return vendor::fft_name(); }
 
 template <class Scalar>
-class DeviceFft<Scalar>::Plan {
- public:
-  Plan(const Queue& queue, const DeviceFftRows& rows) : queue_(queue), rows_(rows) {
-    select_device_of(queue_);
-    check_fft(vendor::fft_create(&handle_), "starting");
-    try {
-      make();
-    } catch (...) {
-      (void)vendor::fft_destroy(handle_);
-      throw;
-    }
-  }
-  ~Plan() { (void)vendor::fft_destroy(handle_); }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-
-  void run(Kokkos::complex<Scalar>* data) const {
-    select_device_of(queue_);
-    const int direction = rows_.inverse ? vendor::fft_inverse : vendor::fft_forward;
-    if constexpr (std::is_same_v<Scalar, double>) {
-      auto* const points = reinterpret_cast<vendor::DoubleComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_d2z(handle_, reinterpret_cast<double*>(data), points)
-                           : vendor::fft_z2z(handle_, points, points, direction),
-                "transforming");
-    } else {
-      auto* const points = reinterpret_cast<vendor::FloatComplex*>(data);
-      check_fft(rows_.real ? vendor::fft_r2c(handle_, reinterpret_cast<float*>(data), points)
-                           : vendor::fft_c2c(handle_, points, points, direction),
-                "transforming");
-    }
-  }
-
- private:
-  void make() const {
-    constexpr bool in_double = std::is_same_v<Scalar, double>;
-    constexpr vendor::FftType of_complex = in_double ? vendor::type_z2z : vendor::type_c2c;
-    constexpr vendor::FftType of_real = in_double ? vendor::type_d2z : vendor::type_r2c;
-    long long length = rows_.length, pitch = rows_.pitch, in_pitch = rows_.real ? 2 * pitch : pitch;
-    std::size_t work_bytes = 0;
-    check_fft(vendor::fft_set_stream(handle_, vendor::stream_of(queue_)), "taking a queue");
-    // The pitch stands for an embedding of one dimension, too, without which strides would not count.
-    check_fft(vendor::fft_make_plan_many(handle_, 1, &length, &in_pitch, 1, in_pitch, &pitch, 1, pitch,
-                                         rows_.real ? of_real : of_complex, rows_.rows, &work_bytes),
-              "planning");
-  }
-
-  Queue queue_;
-  DeviceFftRows rows_;
-  vendor::FftHandle handle_{};
-};
-
-template <class Scalar>
-DeviceFft<Scalar>::DeviceFft(const Queue& queue, const DeviceFftRows& rows)
-    : plan_(std::make_shared<const Plan>(queue, rows)) {}
-
-template <class Scalar>
-void DeviceFft<Scalar>::run(Kokkos::complex<Scalar>* data) const {
-  plan_->run(data);
+DeviceFft<Scalar> device_fft(const Queue& queue, const DeviceFftRows& rows) {
+  return [plan = std::make_shared<const FftPlan<Scalar>>(queue, rows)](auto* data) { plan->run(data); };
 }
-
-template class DeviceFft<double>;
-template class DeviceFft<float>;
+template DeviceFft<double> device_fft<double>(const Queue&, const DeviceFftRows&);
+template DeviceFft<float> device_fft<float>(const Queue&, const DeviceFftRows&);
 
 }  // namespace steelyard

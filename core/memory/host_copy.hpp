@@ -10,8 +10,7 @@
 
 namespace steelyard {
 
-/// Where data lies that a processing unit works with: in (pinned) host memory, or in the unit's own, which on host
-/// spaces is the same.
+/// Where data of a processing unit lies: in (pinned) host memory, or in the unit's own, which is the same on hosts.
 enum class Home { host, unit };
 
 /// A message between units and where it lies.
@@ -39,11 +38,12 @@ void copy(const Execution& space, Element* to, const Element* from, std::size_t 
 inline void copy_rows_here(const RowCopy& copy) {
   auto* to = static_cast<std::byte*>(copy.to);
   const auto* from = static_cast<const std::byte*>(copy.from);
-  const bool contiguous = copy.to_pitch == copy.row_bytes && copy.from_pitch == copy.row_bytes;
-  const std::size_t pieces = contiguous ? 1 : copy.rows;
-  const std::size_t piece_bytes = contiguous ? copy.rows * copy.row_bytes : copy.row_bytes;
-  for (std::size_t i = 0; i < pieces; ++i) {
-    std::memcpy(to + i * copy.to_pitch, from + i * copy.from_pitch, piece_bytes);
+  if (copy.to_pitch == copy.row_bytes && copy.from_pitch == copy.row_bytes) {
+    std::memcpy(to, from, copy.rows * copy.row_bytes);
+    return;
+  }
+  for (std::size_t i = 0; i < copy.rows; ++i) {
+    std::memcpy(to + i * copy.to_pitch, from + i * copy.from_pitch, copy.row_bytes);
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace steelyard {
 
-/// Elements from row to row of a matrix: whole cache lines, and of long rows an odd number of them, for rows a power of
-/// two apart take each other's places in the caches.
+/// Elements from row to row of a matrix: whole cache lines, and of long rows an odd number of them: rows a power of two
+/// apart share places in the caches.
 template <class Element>
 constexpr std::int64_t padded_pitch(std::int64_t length) {
   constexpr auto line = static_cast<std::int64_t>(64 / sizeof(Element));
@@ -47,8 +47,7 @@ Kokkos::View<Scalar**, Kokkos::LayoutRight, Memory, Kokkos::MemoryTraits<Kokkos:
                                                      columns, leading_dimension);
 }
 
-/// A matrix in host memory, row after row without gaps, pinned where there is a device. Its elements are not
-/// initialised: they end up near the threads that write them first.
+/// A matrix in host memory, row after row without gaps, pinned where there is a device, and not initialised.
 template <class Scalar>
 class HostArray {
  public:

@@ -18,8 +18,7 @@ inline bool begins_cache_line(const void* place) {
 
 /// Writes a whole cache line to memory without reading it first and without keeping it in a cache, where the processor
 /// can do that: for large arrays that nobody reads soon. Other threads see it after finish_streamed_stores().
-/// @param line the beginning of a cache line
-/// @param from 64 bytes, aligned to 16
+/// @param line the beginning of a cache line @param from 64 bytes, aligned to 16
 inline void store_streamed(void* line, const void* from) {
 #if defined(__SSE2__)
   auto* const to = static_cast<__m128i*>(line);

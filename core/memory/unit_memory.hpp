@@ -6,9 +6,8 @@
 
 namespace steelyard {
 
-/// Bytes of memory that a unit may use: of a GPU's a share as large as that of every other rank that drives it; of the
-/// host's a share as large as that of every other unit of the node that lives in host memory. Here and below, a tenth
-/// is left to everybody else, and memory of unknown size is infinite.
+/// Bytes of memory that a unit may use: an equal share of its GPU's among the ranks that drive it, or of the host's
+/// among the node's units that live there. Here and below, a tenth is left to others; unknown memory is infinite.
 double unit_memory_bytes(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node);
 
 /// Bytes of the node's memory that one of its ranks may use.
@@ -17,8 +16,7 @@ double rank_memory_bytes(const Machine& machine, int ranks_on_node);
 /// Says how many ranks of the node drive the device that Kokkos works on; Runtime does, as it chooses the device.
 void set_device_sharers(int ranks);
 
-/// Bytes of the memory of the device that Kokkos works on that one kernel of this rank may use, at most `cap_bytes`; a
-/// host space has no other limit than that.
+/// Bytes that a kernel of this rank may use of Kokkos' device, at most `cap_bytes`, the only limit on a host.
 double device_memory_bytes(double cap_bytes);
 
 /// Sizes that fit, in computation units.

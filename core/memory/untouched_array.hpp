@@ -21,8 +21,8 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21;
 constexpr bool worth_huge_pages(std::size_t bytes) { return bytes >= huge_page_bytes / 2; }
 
 /// Asks the system for huge pages in host memory that has not been written to yet, up to the end of the last one that
-/// it reaches into: large arrays then need fewer entries of the TLB, and the speed of copying them depends less on
-/// where the memory lies. A hint: nothing where the system has none, or for arrays that are not worth_huge_pages().
+/// it reaches into: large arrays then need fewer entries of the TLB. Nothing for arrays that are not
+/// worth_huge_pages().
 /// @param data where a huge page may begin; up to huge_page_bytes behind the end must be the caller's
 inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -31,9 +31,8 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 #endif
 }
 
-/// Elements in a memory space, not initialised: they end up near the threads that write them first. On a host they lie
-/// in huge pages, where there are enough of them, and begin with one; a device's memory, and what is pinned for it, has
-/// its pages already. Pinned memory of a machine without a device is a host's. Copies share the elements.
+/// Elements in a memory space, not initialised: they end up near the threads that write them first. Large arrays on a
+/// host begin with a huge page. Pinned memory of a machine without a device is a host's. Copies share the elements.
 template <class Element, class MemorySpace>
 class UntouchedArray {
  public:

@@ -6,9 +6,8 @@ namespace steelyard {
 
 /// A sum that carries what rounding has cut off, twice: its value is `high + middle + low`, with about three times the
 /// digits of a double. Where no bit of the sum lies more than 2^100 or so below the largest sum on the way to it,
-/// nothing is lost, and value() is the exact sum, rounded once: the same double in whatever order terms and partial
-/// sums are added, however much of them cancels. What is summed up by any number of processing units is the same for
-/// any number of them. Infinities and NaNs make it not finite, as do sums on the way beyond a double's range.
+/// value() is the exact sum, rounded once: the same double in whatever order terms and partial sums are added, by any
+/// number of processing units. Infinities, NaNs and sums on the way beyond a double's range make it not finite.
 struct CompensatedSum {
   double high = 0.0;
   double middle = 0.0;

@@ -7,8 +7,7 @@
 
 namespace steelyard {
 
-/// Calls `body(i)` for all columns of a row, in any order, by one host thread. What it writes in a column it reads in
-/// no other one.
+/// Calls `body(i)` for all columns of a row, in any order, by one host thread. Columns are independent.
 template <class Body>
 [[gnu::flatten]] void for_columns(const std::int64_t columns, const Body body) {
 #if defined(_OPENMP)
@@ -20,9 +19,8 @@ template <class Body>
 // Sweeps over one row by one host thread.
 namespace detail {
 
-/// Some of a row's cells. The body is a copy, for compilers to see that no store changes it, and all of it becomes a
-/// part of the loop, however long: what is called cell by cell is not vectorised. @tparam inner whether all of them are
-/// in inner columns
+/// Some of a row's cells. The body is a copy, which no store can change, and becomes a part of the loop, however long:
+/// what is called cell by cell is not vectorised. @tparam inner whether all cells are in inner columns
 template <bool inner, class Body>
 [[gnu::flatten]] void host_cells(const Body body, const std::int64_t j, const std::int64_t begin,
                                  const std::int64_t end) {
@@ -32,8 +30,7 @@ template <bool inner, class Body>
   for (std::int64_t i = begin; i < end; ++i) body(j, Column(i, inner));
 }
 
-/// So few cells that processors, which execute some hundreds of instructions out of order, load the next block's values
-/// while they compute this one.
+/// So few cells that processors load the next block's values while they compute this one.
 inline constexpr std::int64_t block_cells = 32;
 
 /// A block of a row's cells, which begins `begin` columns into it.
@@ -46,8 +43,7 @@ void host_block(const Body& body, const std::int64_t j, const std::int64_t begin
   }
 }
 
-/// A whole row, in three parts at most, the outer ones of a number of columns that vectors of all processors divide
-/// them.
+/// A whole row in three parts at most; vectors of all processors divide the outer ones.
 template <class Body>
 void host_row(const Body& body, const std::int64_t j, const std::int64_t columns) {
   constexpr std::int64_t outer = 8;
@@ -68,10 +64,9 @@ void host_row(const Reading<Body, Fields...>& whole, const std::int64_t j, const
   by_component(sweep, whole);
 }
 
-/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: compilers may not choose the order,
-/// so that it is the same for a row on every unit. Terms of a block wait in the first cache to be summed up:
-/// compilers vectorise both loops, but not many bodies with sums of a given order in them.
-/// @tparam Operation AddTerms or KeepLarger
+/// Sums over a row's cells, block by block, each in `lanes` parts that take turns: in the same order on every unit.
+/// Terms of a block wait in the first cache to be summed up, for compilers vectorise two loops but not many bodies with
+/// sums of a given order in them. @tparam Operation AddTerms or KeepLarger
 template <int N, class Operation>
 class HostRowSums {
  public:
@@ -95,7 +90,7 @@ class HostRowSums {
 #pragma omp simd
 #endif
     for (int i = 0; i < count; ++i) keep<inner>(body, j, begin, i, waiting, values);
-    if constexpr (is_storing<Body>) store_values(body, j, begin, count, values);
+    if constexpr (is_storing<Body>) body.body.store(component_of<Body>, j, begin, count, values);
     for (int i = count; i % lanes != 0; ++i) {
       for (int k = 0; k < N; ++k) waiting[k][i] = 0.0;
     }
@@ -119,14 +114,13 @@ class HostRowSums {
  private:
   static constexpr int lanes = 8;
 
-  /// Not in the loop itself, where terms would be one of OpenMP's private variables, which GCC keeps in memory unless
-  /// they are scalars, and vectorises by luck.
+  /// Not in the loop itself, where GCC would keep the terms in memory, as private variables that are no scalars.
   template <bool inner, class Body>
   static void keep(const Body& body, const std::int64_t j, const std::int64_t begin, const int i,
                    double (&waiting)[N][block_cells], [[maybe_unused]] double (&values)[block_cells]) {
     Terms<N> terms;
     if constexpr (is_storing<Body>) {
-      const ValueAndTerms<N> result = value_and_terms<N>(body, j, Column(begin + i, inner));
+      const ValueAndTerms<N> result = body.body.body(component_of<Body>, j, Column(begin + i, inner));
       values[i] = result.value;
       terms = result.terms;
     } else {
@@ -138,6 +132,12 @@ class HostRowSums {
   double sums_[N][lanes] = {};
 };
 
+/// Ends the stores of a body that has swept a row.
+template <class Body>
+void finish_row(const Body& body) {
+  if constexpr (is_storing<Body>) body.body.finish();
+}
+
 /// Adds a row's cells to its sums.
 template <class Body, class Sums>
 void add_row(const Body& body, const std::int64_t j, const std::int64_t columns, Sums& sums) {
@@ -145,12 +145,11 @@ void add_row(const Body& body, const std::int64_t j, const std::int64_t columns,
     prefetch_ahead(body, j, i, i + block_cells);
     sums.add_block(bare(body), j, i, columns);
   }
-  finish_values(bare(body));
+  finish_row(bare(body));
 }
 
-/// Adds a row's cells a row behind updates, and a block behind them in that row, so that memory is at work on the next
-/// block's values while those in the caches are summed up. All in one function, for compilers to keep what blocks share
-/// in registers.
+/// Adds a row's cells a row and a block behind updates, so that memory is at work on the next block's values while
+/// those in the caches are summed up. All in one function, for compilers to keep what blocks share in registers.
 template <class Update, class Body, class Sums>
 [[gnu::flatten]] void add_row_behind(const Update update, const Body body, const std::int64_t j,
                                      const std::int64_t columns, Sums& sums) {
@@ -160,7 +159,7 @@ template <class Update, class Body, class Sums>
     if (i < columns) host_block(bare(update), j + 1, i, columns);
     if (i > 0) sums.add_block(bare(body), j, i - block_cells, columns);
   }
-  finish_values(bare(body));
+  finish_row(bare(body));
 }
 
 /// Sums of a row, of one component after the other. @param row_terms N of them

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -104,8 +102,7 @@ struct ZeroElements {
 }  // namespace detail
 
 /// A unit's slice of a grid, in its memory: rows with all components one after the other, `ghost_rows` more rows before
-/// and after the slice and at least one ghost column on either side of a row. All is 0 at first, and stays so beyond
-/// the grid's own rows and columns, where sweeps do not write.
+/// and after the slice and at least one ghost column on either side. All is 0 at first, and beyond the grid for good.
 template <class Execution, int Components = 1>
 class RowField {
  public:
@@ -175,46 +172,12 @@ class RowField {
   bool exceeds_caches_ = false;
 };
 
-/// Copies a unit's own rows of a field to host memory, where each component's rows lie without gaps. Fences.
-/// @param first_rows of each component: where the unit's first row goes
-template <class Execution, int Components>
-void copy_rows_out(const Execution& space, const RowField<Execution, Components>& field,
-                   const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
-  if (field.rows().empty()) return;
-  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
-  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
-  copy_to_host(space, staged.data(), field.slice(), elements);
-  space.fence();
-  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
-    const double* const from = staged.data() + row * field.pitch() + field.left_ghost_columns();
-    std::copy_n(from, field.columns(),
-                first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns());
-  }
-}
-
-/// The other way; ghost columns become 0, ghost rows stay as they are.
-template <class Execution, int Components>
-void copy_rows_in(const Execution& space, const RowField<Execution, Components>& field,
-                  const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
-  if (field.rows().empty()) return;
-  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
-  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
-  std::fill_n(staged.data(), elements, 0.0);
-  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
-    std::copy_n(first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns(),
-                field.columns(), staged.data() + row * field.pitch() + field.left_ghost_columns());
-  }
-  copy_from_host(space, field.slice(), staged.data(), elements);
-  space.fence();
-}
-
 /// A table in a unit's memory, of which nothing changes.
 template <class Execution, class Element>
 class UnitTable {
  public:
   UnitTable() = default;
-  /// To be called by the unit's own thread; fences. @param padding entries more at both ends, copies of the first and
-  /// the last
+  /// By the unit's own thread; fences. @param padding entries more at both ends, copies of the first and the last
   UnitTable(const Execution& space, const std::vector<Element>& values, std::size_t padding = 0) : padding_(padding) {
     if (values.empty()) return;
     std::vector<Element> padded(padding, values.front());

@@ -6,9 +6,8 @@
 
 #include "core/spaces.hpp"
 
-// How kernels get at the elements of a row, or of a table: by a pointer, which costs nothing, unless Kokkos checks
-// bounds (STEELYARD_CHECK_BOUNDS, preset debug). Then it knows which elements there are, and ends the program at any
-// other one.
+// How kernels get at the elements of a row, or of a table: by a pointer. Where Kokkos checks bounds
+// (STEELYARD_CHECK_BOUNDS, preset debug) it knows which elements there are, and ends the program at any other one.
 
 namespace steelyard {
 
@@ -37,8 +36,10 @@ class RowPointer {
   }
   /// Element 0 is `at`.
   KOKKOS_FUNCTION RowPointer operator+(const std::int64_t at) const { return {origin_ + at, begin_ - at, end_ - at}; }
-  KOKKOS_FUNCTION RowPointer part(const std::int64_t at, const std::int64_t begin, const std::int64_t end) const {
-    const RowPointer row = *this + at;
+  /// Elements begin to end - 1 of a row, as they are counted from its element `at`, as far as there are any.
+  KOKKOS_FUNCTION friend RowPointer part_of_row(const RowPointer& whole, const std::int64_t at,
+                                                const std::int64_t begin, const std::int64_t end) {
+    const RowPointer row = whole + at;
     return {row.origin_, begin > row.begin_ ? begin : row.begin_, end < row.end_ ? end : row.end_};
   }
   KOKKOS_FUNCTION friend bool operator==(const RowPointer& a, const RowPointer& b) { return a.origin_ == b.origin_; }
@@ -53,12 +54,6 @@ class RowPointer {
 template <class Element>
 KOKKOS_INLINE_FUNCTION RowPointer<Element> row_pointer(Element* origin, std::int64_t begin, std::int64_t end) {
   return {origin, begin, end};
-}
-/// Elements begin to end - 1 of a row, as they are counted from its element `at`, as far as there are any.
-template <class Element>
-KOKKOS_INLINE_FUNCTION RowPointer<Element> part_of_row(const RowPointer<Element>& row, std::int64_t at,
-                                                       std::int64_t begin, std::int64_t end) {
-  return row.part(at, begin, end);
 }
 
 #else

@@ -19,8 +19,8 @@ using Sums = std::array<CompensatedSum, static_cast<std::size_t>(N)>;
 
 namespace detail {
 
-/// Rows that host threads share out among them so that each can follow one sweep with another one a row behind, while
-/// the first one's values are in its cache. Chunks have two rows at least, for the ends of each to be different rows.
+/// Rows in chunks, one for each host thread, in which it can follow one sweep with another one a row behind. Chunks
+/// have two rows at least, for the ends of each to be different rows.
 struct RowChunks {
   RowRange rows;
   std::int64_t count = 1;
@@ -42,9 +42,8 @@ struct RowTotals {
 };
 
 /// A team takes a row, in tiles of a few cells for each of its threads' lanes: all of them evaluate a tile's cells,
-/// then lane l of N threads adds up columns l, l + 8, … of it, while the others go on to the next tile. In the end the
-/// lanes are added up as HostRowSums does it, so that rows have the same bits on hosts and devices. The team that ends
-/// last adds up what all of the unit's rows have.
+/// then lane l of N threads adds up columns l, l + 8, … of it, while the others go on to the next tile. The lanes are
+/// added up as HostRowSums does it, for the same bits. The team that ends last adds up all of the unit's rows.
 template <int N, class Operation, class Body>
 struct DeviceRows {
   using Total = typename Operation::Total;
@@ -195,8 +194,8 @@ void for_cells(const Execution& space, const char* label, RowRange rows, std::in
   }
 }
 
-/// Calls `body(k, chunk)` for consecutive chunks of some rows, by host thread k of the unit; one thread sweeps all rows
-/// where few cells do not pay for waking up the others. The caller fences. @param row_cells cells that a row costs
+/// Calls `body(k, chunk)` for consecutive chunks of some rows, by host thread k of the unit, or by one thread where
+/// there are few cells. The caller fences. @param row_cells cells that a row costs
 template <class Execution, class Body>
 void for_row_chunks(const Execution& space, const char* label, RowRange rows, std::int64_t row_cells,
                     const Body& body) {
@@ -211,9 +210,8 @@ void for_row_chunks(const Execution& space, const char* label, RowRange rows, st
                        [=](const std::int64_t k) { body(k, chunks[k]); });
 }
 
-/// Sums over a unit's cells: rows are summed up in a fixed order each and then, with compensation, all of them, so that
-/// totals depend neither on how rows are shared out nor on what sums them up. Sweeps fence; between two totals every
-/// row of the unit is swept once, in whatever pieces.
+/// Sums over a unit's cells: of rows in a fixed order each and then, with compensation, of all of them, so that totals
+/// do not depend on who sums up which rows. Sweeps fence; between two totals every row of the unit is swept once.
 template <class Execution>
 class CellSums {
  public:
@@ -240,10 +238,9 @@ class CellSums {
     sweep_rows<N, detail::AddTerms>(space, label, rows, columns, body);
   }
 
-  /// Sums up as sweep() does, after `update(j, i)` for all cells of these rows. The body may read what updates have
-  /// written up to a row away; those of the row before the first and of the row behind the last have been done. Updates
-  /// read nothing that other cells' updates write, nor what bodies write in other cells. Memory is swept once on the
-  /// host.
+  /// Sums up as sweep() does, after `update(j, i)` for all cells of these rows, in one sweep on the host. The body may
+  /// read what updates have written up to a row away; those of the row before the first and of the row behind the last
+  /// have been done. Updates read nothing that other cells' updates write, nor what bodies write in other cells.
   template <int N, class Update, class Body>
   void sweep_after(const Execution& space, const char* update_label, const Update& update, const char* label,
                    RowRange rows, std::int64_t columns, const Body& body) const {
@@ -297,8 +294,7 @@ class CellSums {
     return sums;
   }
 
-  /// The largest of each of N terms, none of which is negative, over the unit's cells; infinity where one is not a
-  /// number. @param body gives Terms<N>
+  /// Largest of each of N terms >= 0 over the unit's cells; infinity where one is a NaN. @param body gives Terms<N>
   template <int N, class Body>
   std::array<double, static_cast<std::size_t>(N)> maxima(const Execution& space, const char* label,
                                                          std::int64_t columns, const Body& body) const {

@@ -9,13 +9,11 @@
 #include "core/spaces.hpp"
 #include "core/sweep/compensated_sum.hpp"
 #include "core/sweep/row_field.hpp"
-#include "core/sweep/row_pointer.hpp"
 
 namespace steelyard {
 
-/// A column of the grid in a sweep's body, where it is its index. A uniform grid's coefficients are the same in all
-/// columns but the first and the last one. Sweeps on the host say so of whole loops, in which compilers take `is_inner`
-/// for the constant that it is there: what is the same everywhere is then not read again and again.
+/// A column of the grid in a sweep's body. A uniform grid's coefficients are the same in all columns but the first and
+/// the last one; in sweeps on the host, `is_inner` is a constant of whole loops, which do not read them each time.
 class Column {
  public:
   KOKKOS_FORCEINLINE_FUNCTION Column(const std::int64_t index, const bool is_inner = false)
@@ -30,24 +28,6 @@ class Column {
   bool is_inner_;
 };
 
-/// Coefficients by column, the same ones in all inner columns.
-struct ColumnValues {
-  RowPointer<const double> all = nullptr;
-  double inner = 0.0;
-
-  KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
-};
-
-/// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
-/// columns.
-struct ColumnFaces {
-  RowPointer<const double> all = nullptr;
-  double inner = 0.0;
-
-  KOKKOS_FORCEINLINE_FUNCTION double left(const Column i) const { return i.is_inner() ? inner : all[i]; }
-  KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
-};
-
 /// Terms of a cell in N sums.
 template <int N>
 struct Terms {
@@ -59,9 +39,8 @@ struct Terms {
 };
 
 /// A sweep's body that is called for each component of a field in every cell, one or two: `body(c, j, i)`. Terms of
-/// sums that it returns are added up. Components have nothing to do with each other: what sweeps write for one, no
-/// body that is called behind them reads for the other. The calls are written out, for compilers do not vectorise cells
-/// around a loop with a large body.
+/// sums that it returns are added up. What sweeps write for one component, no body that is called behind them reads for
+/// the other. The calls are written out: compilers do not vectorise cells around a loop with a large body.
 template <int Components, class Body>
 struct EachComponent {
   static_assert(Components == 1 || Components == 2);
@@ -117,8 +96,7 @@ KOKKOS_INLINE_FUNCTION OneComponent<Component, Body> one_component(const EachCom
   return {all.body};
 }
 
-/// Calls `sweep` with one component's bodies after the other's: half as many rows are then prefetched at the same
-/// time.
+/// Calls `sweep` with one component's bodies after the other's: half as many rows are then prefetched at a time.
 template <class Sweep, class... Bodies>
 void by_component(const Sweep& sweep, const Bodies&... bodies) {
   constexpr bool has_two = ((components_of<Bodies> == 2) || ...);
@@ -137,9 +115,8 @@ AroundCells<Components> around_cells(const RowAccess<Components>& field) {
   return {field};
 }
 
-/// A sweep's body with the fields that it is the first to read, or to write, so that hosts prefetch their values: of as
-/// many rows at once as products with matrices read, processors by themselves prefetch too few. Most passes over fields
-/// alone are faster without. The results of sweeps do not depend on it.
+/// A sweep's body with the fields that it is the first to read, or to write, whose values hosts prefetch: processors by
+/// themselves prefetch too few rows for products with matrices. Most passes over fields alone are faster without.
 template <class Body, class... Fields>
 struct Reading {
   Body body;
@@ -165,52 +142,11 @@ auto one_component(const Reading<Body, Fields...>& whole) {
   return reading(whole.fields, one_component<Component>(whole.body));
 }
 
-// Bodies of sweeps that any method has.
-
-/// factor x, and 0 for a factor of 0 whatever x is: what an iteration keeps of the one before, of which there is none
-/// at first. Reads x in any case, for compilers to vectorise what is around it.
+/// factor x, and 0 for a factor of 0 whatever x is. Reads x in any case, for compilers to vectorise what is around it.
 KOKKOS_FORCEINLINE_FUNCTION double scaled_or_zero(const double factor, const double x) {
   const double product = factor * x;
   return factor == 0.0 ? 0.0 : product;
 }
-
-/// The sum of x.
-struct SumOfCells {
-  RowAccess<1> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const { return {{x(j, i)}}; }
-};
-
-/// a^T b.
-template <int Components>
-struct InnerProduct {
-  RowAccess<Components> a, b;
-
-  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const int c, const std::int64_t j, const Column i) const {
-    return {{a(c, j, i) * b(c, j, i)}};
-  }
-};
-
-/// x = 0.
-template <int Components>
-struct SetToZero {
-  RowAccess<Components> x;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) = 0.0;
-  }
-};
-
-/// x = x + factor y.
-template <int Components>
-struct AddMultiple {
-  RowAccess<Components> x, y;
-  double factor;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
-    x(c, j, i) += factor * y(c, j, i);
-  }
-};
 
 namespace detail {
 
@@ -224,8 +160,7 @@ const Body& bare(const Reading<Body, Fields...>& whole) {
   return whole.body;
 }
 
-/// Calls `visit` with the beginnings of the rows of which a body is the first to read values in row j; that of a field
-/// which has fewer components in the first component.
+/// Calls `visit` with the beginnings of the rows of which a body is the first to read values in row j.
 template <int Component, int Components, class Visit>
 void each_row_read(const RowAccess<Components>& field, const std::int64_t j, const Visit& visit) {
   if constexpr (Component < Components) visit(field.place(Component, j, 0));
@@ -246,8 +181,7 @@ void each_row_read(const Operator& matrix, const std::int64_t j, const Visit& vi
   }
 }
 
-/// Prefetches the values that a body will read of its fields a page's length behind some columns of row j; those behind
-/// the last column are the next values of the sweep. No memory needs to be there.
+/// Prefetches what a body will read of its fields a page's length behind some columns of row j, be it there or not.
 template <class Body>
 void prefetch_ahead(const Body&, std::int64_t, std::int64_t, std::int64_t) {}
 template <class Body, class... Fields>
@@ -282,6 +216,20 @@ struct Storing {
     field(c, j, i) = result.value;
     return result.terms;
   }
+
+  /// Stores a block's values from column `begin` on, by a host thread. Others see them after its finish().
+  void store(const int c, const std::int64_t j, const std::int64_t begin, const int count, const double* values) const {
+    constexpr int line = cache_line_bytes / sizeof(double);
+    double* const to = &field(c, j, begin);
+    int i = 0;
+    if (past_caches && begins_cache_line(to)) {
+      for (; i + line <= count; i += line) store_streamed(to + i, values + i);
+    }
+    for (; i < count; ++i) to[i] = values[i];
+  }
+  void finish() const {
+    if (past_caches) finish_streamed_stores();
+  }
 };
 template <class Execution, int Components, class Body>
 Storing<Components, Body> storing(const RowField<Execution, Components>& field, const Body& body) {
@@ -295,33 +243,6 @@ inline constexpr bool is_storing = false;
 template <int Component, int Components, class Body>
 inline constexpr bool is_storing<OneComponent<Component, Storing<Components, Body>>> = true;
 
-template <int N, int Component, int Components, class Body>
-KOKKOS_FORCEINLINE_FUNCTION ValueAndTerms<N> value_and_terms(
-    const OneComponent<Component, Storing<Components, Body>>& part, const std::int64_t j, const Column i) {
-  return part.body.body(Component, j, i);
-}
-
-/// Stores a block's values from `begin` on. Other threads see them after finish_values().
-template <int Component, int Components, class Body>
-void store_values(const OneComponent<Component, Storing<Components, Body>>& part, const std::int64_t j,
-                  const std::int64_t begin, const int count, const double* values) {
-  constexpr int line = cache_line_bytes / sizeof(double);
-  double* const to = &part.body.field(Component, j, begin);
-  int i = 0;
-  if (part.body.past_caches && begins_cache_line(to)) {
-    for (; i + line <= count; i += line) store_streamed(to + i, values + i);
-  }
-  for (; i < count; ++i) to[i] = values[i];
-}
-
-/// To be called by the thread that has stored them.
-template <class Body>
-void finish_values(const Body&) {}
-template <int Component, int Components, class Body>
-void finish_values(const OneComponent<Component, Storing<Components, Body>>& part) {
-  if (part.body.past_caches) finish_streamed_stores();
-}
-
 /// For sums that are the same in whatever order rows are added up.
 struct AddTerms {
   using Total = CompensatedSum;
@@ -332,8 +253,7 @@ struct AddTerms {
   }
 };
 
-/// The larger one of a term and the largest one so far, infinity for a term that is not a number: comparisons would
-/// lose it.
+/// The larger one of a term and the largest one so far; infinity for a term that is not a number.
 KOKKOS_FORCEINLINE_FUNCTION double larger(const double term, const double largest) {
   const double known = term == term ? term : HUGE_VAL;
   return known > largest ? known : largest;

@@ -13,8 +13,7 @@
 namespace steelyard {
 
 /// How a back end cuts rows and columns of points into tiles, one for a team, which goes down its rows with several
-/// steps of a stencil one behind the other. The steps between the first and the last live in a ring of rows in scratch
-/// memory: two levels of as many rows as all steps span, as wide as the first one.
+/// steps of a stencil one behind the other. The steps in between live in a ring of rows in scratch memory: two levels.
 template <class Execution>
 struct TimeTiles {
   static constexpr bool on_host = runs_on_host<Execution>;
@@ -39,8 +38,7 @@ struct TimeTiles {
   int ring_pitch = 0;        ///< elements from one row to the next
   int scratch_bytes = 0;     ///< of a team
 
-  /// Tiles of a region, about equal in size. @param threads of a host that share out the tiles; there are as many tiles
-  /// at least where rows allow
+  /// Tiles of a region, about equal in size and, where rows allow, at least as many as the host's `threads`.
   static TimeTiles cut(std::int64_t region_rows, std::int64_t region_columns, int steps, int radius,
                        std::size_t scalar_bytes, int threads) {
     TimeTiles tiles;
@@ -88,8 +86,7 @@ struct TimeTiles {
                static_cast<std::int64_t>(scalar_bytes) +
            64;
   }
-  /// Rows that a team writes: few enough to occupy all threads, enough to make the rows that two teams both read or
-  /// compute a small part. @param region_rows of all teams together
+  /// Rows that a team writes: few enough to occupy all threads, many beside those that two teams both read or compute.
   static std::int64_t most_rows(int steps, int radius, std::int64_t region_rows, std::int64_t threads) {
     if (steps > 1) return std::int64_t{on_host ? 32 : 16} * steps * radius;
     if (!on_host) return std::int64_t{2} * rows_per_front;
@@ -97,8 +94,7 @@ struct TimeTiles {
   }
 };
 
-/// Pointers to rows of a grid that a stencil advances together, so that each row that is loaded serves several of them;
-/// such that [j] is column j. All are in the unit's memory.
+/// Rows of a grid, in the unit's memory, that a stencil advances together; [j] is column j.
 template <class Scalar, int Rows, int Radius>
 struct StencilRows {
   RowPointer<const Scalar>
@@ -144,9 +140,8 @@ KOKKOS_FORCEINLINE_FUNCTION void sweep_rows(const Member& member, const std::int
 }  // namespace detail
 
 /// next_r(j) = stencil.next(old_r(j), current_r(j), at, beside) for each row r and column j in [begin, end), all of
-/// which have their neighbours: at(d) is the value `d` rows below, beside(d) that `d` columns to the right. By the
-/// vector lanes of a team's thread on a device and with SIMD on a host; does not fence. Inlined for certain, so that a
-/// host's compiler keeps the pointers apart from what is stored.
+/// which have their neighbours: at(d) is the value `d` rows below, beside(d) that `d` columns to the right. Does not
+/// fence. Inlined for certain, so that a host's compiler keeps the pointers apart from what is stored.
 template <class Member, class Scalar, int Rows, int Radius, class Stencil>
 KOKKOS_FORCEINLINE_FUNCTION void sweep_stencil_rows(const Member& member, const std::int64_t begin,
                                                     const std::int64_t end,

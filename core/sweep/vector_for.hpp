@@ -11,9 +11,8 @@
 
 namespace steelyard {
 
-/// a b + c, rounded once where the processor does that at full speed, otherwise twice, and the same way wherever it is
-/// called. A compiler that is left to decide may contract a loop's body and not its remainder, and fields that are cut
-/// up differently would differ in their last bits.
+/// a b + c, rounded once where the processor does that at full speed, otherwise twice, and the same way everywhere: a
+/// compiler that is left to decide may contract a loop's body and not its remainder.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION Scalar multiply_add(const Scalar a, const Scalar b, const Scalar c) {
 #if defined(STEELYARD_IN_DEVICE_CODE) || (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF))
@@ -23,8 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION Scalar multiply_add(const Scalar a, const Scalar b, 
 #endif
 }
 
-/// The innermost loop of a kernel, over [begin, end): the vector lanes of a team's thread on a device, SIMD on the
-/// host. Iterations must be independent; `body` takes the index.
+/// Calls body(i) for independent i in [begin, end): by vector lanes of a team's thread on a device, SIMD on the host.
 template <class Member, class Body>
 KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t begin, const std::int64_t end,
                                        const Body& body) {
@@ -41,8 +39,7 @@ KOKKOS_INLINE_FUNCTION void vector_for(const Member& member, const std::int64_t 
 }
 
 /// Calls body(i, count) for `count` iterations at a time on a device: i, i + lanes, …, with an integral constant as
-/// count, which is 1 on a host. Where all of them load before any stores, what they load is on its way at once:
-/// compilers have to assume that a store changes what is loaded next.
+/// count, which is 1 on a host. Where all of them load before any stores, what they load is on its way at once.
 /// @tparam most iterations at a time on a device @tparam lanes of a team's thread there
 template <int most, int lanes, class Member, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void vector_for_several(const Member& member, const std::int64_t begin,
@@ -61,10 +58,9 @@ KOKKOS_FORCEINLINE_FUNCTION void vector_for_several(const Member& member, const 
   }
 }
 
-/// sum_j a_j x_j, the same on all lanes of a team's thread. A host adds in eight lanes, j modulo 8, so that the loop is
-/// one of vectors, and then the lanes by pairs; a device adds in the vector lanes of the thread. The order depends on
-/// `count` and the unit alone.
-/// @param a,x `count` elements in the unit's memory
+/// sum_j a_j x_j of `count` elements in the unit's memory, the same on all lanes of a team's thread. A host adds in
+/// eight lanes, j modulo 8, which vectorises, and then the lanes by pairs; a device in the vector lanes of the thread.
+/// The order depends on `count` and the unit alone.
 template <class Member>
 KOKKOS_INLINE_FUNCTION double row_product(const Member& member, const RowPointer<const double> a,
                                           const RowPointer<const double> x, const std::int64_t count) {

@@ -109,7 +109,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
   }
 }
 
-void Processes::add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns) {
+void Processes::add_units(int process, UnitChoice choice, const PerUnit<double>& slowdowns) {
   const Slowdowns asked(options().slowdown);
   const auto add = [&](ProcessingUnit::Kind kind, double slowdown) {
     slots_.push_back({process, kind});

@@ -193,7 +193,7 @@ class Processes : public Resources {
 
  private:
   void read_layout_file(const std::filesystem::path& path);
-  void add_units(int process, UnitChoice choice, const UnitSlowdowns& slowdowns);
+  void add_units(int process, UnitChoice choice, const PerUnit<double>& slowdowns);
   /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
   SpeedModels models_without_files(const MeasurableKernel&, std::int64_t, const std::string&) override {

@@ -6,11 +6,30 @@
 #include <vector>
 
 #include "core/sweep/row_field.hpp"
+#include "core/sweep/row_pointer.hpp"
 #include "core/sweep/sweep_body.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {
+
+/// Coefficients by column, the same ones in all inner columns.
+struct ColumnValues {
+  RowPointer<const double> all = nullptr;
+  double inner = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
+};
+
+/// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
+/// columns.
+struct ColumnFaces {
+  RowPointer<const double> all = nullptr;
+  double inner = 0.0;
+
+  KOKKOS_FORCEINLINE_FUNCTION double left(const Column i) const { return i.is_inner() ? inner : all[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
+};
 
 /// Coefficients of both operators along one axis of the whole grid, those of the pressure last: tables in a unit's
 /// memory, or vectors on the host.

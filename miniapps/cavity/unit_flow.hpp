@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "core/memory/host_copy.hpp"
+#include "core/memory/untouched_array.hpp"
 #include "core/sweep/row_field.hpp"
 #include "core/sweep/row_sweep.hpp"
 #include "core/sweep/sweep_body.hpp"
@@ -116,6 +119,39 @@ struct ImbalanceAndChanges {
   }
 };
 
+/// Copies a unit's own rows of a field to host memory, where each component's rows lie without gaps. Fences.
+/// @param first_rows of each component: where the unit's first row goes
+template <class Execution, int Components>
+void copy_rows_out(const Execution& space, const RowField<Execution, Components>& field,
+                   const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
+  if (field.rows().empty()) return;
+  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
+  copy_to_host(space, staged.data(), field.slice(), elements);
+  space.fence();
+  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
+    const double* const from = staged.data() + row * field.pitch() + field.left_ghost_columns();
+    std::copy_n(from, field.columns(),
+                first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns());
+  }
+}
+
+/// The other way; ghost columns become 0, ghost rows stay as they are.
+template <class Execution, int Components>
+void copy_rows_in(const Execution& space, const RowField<Execution, Components>& field,
+                  const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
+  if (field.rows().empty()) return;
+  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
+  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
+  std::fill_n(staged.data(), elements, 0.0);
+  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
+    std::copy_n(first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns(),
+                field.columns(), staged.data() + row * field.pitch() + field.left_ghost_columns());
+  }
+  copy_from_host(space, field.slice(), staged.data(), elements);
+  space.fence();
+}
+
 }  // namespace detail
 
 /// One unit's part of the flow, and the steps of PISO there, together with all other units. Between time steps the
@@ -157,9 +193,9 @@ class UnitFlow {
   void load(const FlowState& state) {
     const Execution& space = grid_.space();
     const std::size_t first = state.index(grid_.rows().begin, 0);
-    copy_rows_in(space, now_, {state.u.data() + first, state.v.data() + first});
-    copy_rows_in(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
-    copy_rows_in(space, pressure_, {state.p.data() + first});
+    detail::copy_rows_in(space, now_, {state.u.data() + first, state.v.data() + first});
+    detail::copy_rows_in(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    detail::copy_rows_in(space, pressure_, {state.p.data() + first});
     grid_.exchange(now_);
     grid_.exchange(other_);
     grid_.exchange(pressure_);
@@ -177,9 +213,9 @@ class UnitFlow {
     if (grid_.rows().empty()) return;
     const Execution& space = grid_.space();
     const std::size_t first = state.index(grid_.rows().begin - first_row, 0);
-    copy_rows_out(space, now_, {state.u.data() + first, state.v.data() + first});
-    copy_rows_out(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
-    copy_rows_out(space, pressure_, {state.p.data() + first});
+    detail::copy_rows_out(space, now_, {state.u.data() + first, state.v.data() + first});
+    detail::copy_rows_out(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    detail::copy_rows_out(space, pressure_, {state.p.data() + first});
   }
 
   /// One time step. All units call it. Where a solver fails, its report is the last one, and the flow is unusable then.

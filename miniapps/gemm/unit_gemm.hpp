@@ -141,7 +141,7 @@ class UnitGemm {
     run(operands);
     std::vector<EngineOperation> operations;
     for (const Timed& timed : *timed_) {
-      const QueueTime& origin = timed_->front().start;
+      const QueueEvent& origin = timed_->front().start;
       operations.push_back({timed.engine, timed.start.seconds_since(origin), timed.end.seconds_since(origin)});
     }
     timed_.reset();
@@ -199,7 +199,7 @@ class UnitGemm {
   };
   struct Timed {
     Engine engine;
-    QueueTime start, end;
+    QueueEvent start, end;
   };
 
   void multiply_in_host_memory(const Operands<Scalar>& operands) const {
@@ -250,9 +250,9 @@ class UnitGemm {
     if (!timed_) {
       operation(queue);
     } else {
-      const QueueTime start = QueueTime::mark(queue);
+      const QueueEvent start = QueueEvent::record(queue, true);
       operation(queue);
-      timed_->push_back({engine, start, QueueTime::mark(queue)});
+      timed_->push_back({engine, start, QueueEvent::record(queue, true)});
     }
     return QueueEvent::record(queue);
   }

@@ -105,7 +105,7 @@ ExitCode write_layout(Session& session, const LayoutOptions& options) {
   });
   RankUnits units = session.plan_units(run);
   collectively(session.comm(), [&] {
-    const UnitSlowdowns slowdowns = unit_slowdowns(like);
+    const PerUnit<double> slowdowns = unit_slowdowns(like);
     if (units.host) units.host->slowdown *= slowdowns.host;
     if (units.companion) units.companion->slowdown *= slowdowns.companion;
   });

@@ -15,8 +15,7 @@
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/session.hpp"
-#include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/png_file.hpp"
+#include "core/base/plot/picture.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/wave2d/simulation.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "comm/mpi_check.hpp"
 #include "comm/unit_exchange.hpp"
+#include "core/co_execution.hpp"
 #include "core/timing.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/wave2d/unit_field.hpp"
@@ -167,7 +168,7 @@ class Simulation {
         const auto& arrived = halos_->arrived(kind);
         halos_->begin(kind);
         // Not compute(), whose fence a device's interior would have to end before.
-        group_.timed_section(kind, [&] { unit.begin(pass, arrived, halos_->leaving(kind), phases); });
+        CoExecution::timed_section([&] { unit.begin(pass, arrived, halos_->leaving(kind), phases); });
         halos_->await_other(kind);
         if (frame_.options().barrier) barrier(kind);
         timed(kind, exchange_s, [&] {
@@ -177,7 +178,7 @@ class Simulation {
           halos_->finish(kind);
           barrier(kind);
         });
-        group_.timed_section(kind, [&] { unit.finish(pass, phases); });
+        CoExecution::timed_section([&] { unit.finish(pass, phases); });
         if (overlap_ == Overlap::full) timed(kind, exchange_s, [&] { halos_->finish(kind); });
         if (group_.drives(kind)) frame_.step_done(done + steps - left + pass, frame_.options().steps);
       }

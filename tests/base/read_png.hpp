@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
 #include "tests/catch.hpp"
 
 namespace steelyard::tests {

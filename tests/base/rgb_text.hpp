@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
 
 namespace steelyard {
 

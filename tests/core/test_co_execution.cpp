@@ -107,7 +107,7 @@ TEST_CASE("with one unit all work is the calling thread's, slowed down if the un
       };
       CHECK(run(work) >= slowdown * 0.002);
       CHECK(worker == caller);
-      CHECK(run([&] { alone.timed_section(kind, work); }) >= slowdown * 0.002);
+      CHECK(run([&] { CoExecution::timed_section(work); }) >= slowdown * 0.002);
       double seconds = 0.0;
       run([&] { seconds = unit_seconds(work); });
       CHECK(seconds >= slowdown * 0.002);
@@ -174,16 +174,15 @@ TEST_CASE("a slowdown multiplies the seconds of each timed section, and nothing 
   const double start_s = now_s();
   const UnitSeconds seconds = co_execution.run(
       [&] {
-        co_execution.timed_section(Kind::host, [] { sleep_s(0.01); });
+        CoExecution::timed_section([] { sleep_s(0.01); });
         host_first_s = now_s() - start_s;
         sleep_s(0.05);
-        co_execution.timed_section(Kind::host, [] { sleep_s(0.02); });
+        CoExecution::timed_section([] { sleep_s(0.02); });
       },
       [&] {
-        co_execution.timed_section(Kind::companion, [] { sleep_s(0.02); });
+        CoExecution::timed_section([] { sleep_s(0.02); });
         companion_first_s = now_s() - start_s;
-        // One that does not know its run is of the run that has given work to the thread.
-        CoExecution::timed_section_of_this_thread([] { sleep_s(0.02); });
+        CoExecution::timed_section([] { sleep_s(0.02); });
       });
   CHECK(host_first_s >= 0.03);
   CHECK(companion_first_s >= 0.04);
@@ -193,7 +192,7 @@ TEST_CASE("a slowdown multiplies the seconds of each timed section, and nothing 
   CHECK(now_s() - start_s < 3.0 * 0.08);
   // The next work has no sections, and outside a run a section is work like any other.
   bool done = false;
-  CoExecution::timed_section_of_this_thread([&] { done = true; });
+  CoExecution::timed_section([&] { done = true; });
   CHECK(done);
   double own_s = 0.0;
   const UnitSeconds whole = co_execution.run([] { sleep_s(0.01); },

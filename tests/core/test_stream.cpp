@@ -42,9 +42,9 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
       c = a + b;
       a = b + 3.0 * c;
       const auto size = static_cast<std::size_t>(elements);
-      CHECK(read<TestType>(&stream.arrays().a[0], elements) == std::vector<double>(size, a));
-      CHECK(read<TestType>(&stream.arrays().b[0], elements) == std::vector<double>(size, b));
-      CHECK(read<TestType>(&stream.arrays().c[0], elements) == std::vector<double>(size, c));
+      CHECK(read<TestType>(&stream.arrays()[0][0], elements) == std::vector<double>(size, a));
+      CHECK(read<TestType>(&stream.arrays()[1][0], elements) == std::vector<double>(size, b));
+      CHECK(read<TestType>(&stream.arrays()[2][0], elements) == std::vector<double>(size, c));
     }
   }
 }
@@ -65,7 +65,8 @@ TEMPLATE_TEST_CASE("a pass subtracts the first array from the second, once for e
     copy_from_host(space, &arrays[0][0], static_cast<const double*>(first.data()), first.size());
     copy_from_host(space, &arrays[1][0], static_cast<const double*>(second.data()), second.size());
     space.fence();
-    ArrayPass<TestType, MemoryBoundUpdate>{{arrays[0], arrays[1]}, count}.launch(space, "steelyard::tests::pass");
+    const PassElement<DifferenceOfElements> body{arrays[0], arrays[1], arrays[0]};
+    ArrayPass<TestType, PassElement<DifferenceOfElements>>{body, count}.launch(space, "steelyard::tests::pass");
     space.fence();
     for (std::size_t i = 0; i + 3 < first.size(); ++i) first[i] = second[i] - first[i];
     CHECK(read<TestType>(&arrays[0][0], elements) == first);

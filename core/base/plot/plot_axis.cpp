@@ -8,7 +8,6 @@
 #include <limits>
 #include <string_view>
 
-#include "core/base/errors.hpp"
 #include "core/base/plot/xml_text.hpp"
 
 namespace steelyard {
@@ -75,13 +74,8 @@ std::vector<double> multiples(double step, double first, double last) {
   return values;
 }
 
-}  // namespace
-
-PlotAxis PlotAxis::linear(double low, double high, int steps) {
-  if (!(-largest <= low && low <= high && high <= largest && steps > 0)) {
-    throw InvalidArgument(fmt::format("linear axis from {} to {} in {} steps (expected values in order, at most {})",
-                                      low, high, steps, largest));
-  }
+/// An axis from low to high, both moved outwards to about `steps` whole steps of 1, 2 or 5 times a power of ten.
+PlotAxis linear_axis(double low, double high, int steps) {
   // Values that differ by less than they could be told apart by get an axis around them.
   const double size = std::max(std::abs(low), std::abs(high));
   if (size < 1e-290) {
@@ -94,89 +88,70 @@ PlotAxis PlotAxis::linear(double low, double high, int steps) {
   const double step = one_two_five((high - low) / steps);
   // Ends that are steps but for rounding stay.
   const std::vector<double> values = multiples(step, std::floor(low / step + 1e-6), std::ceil(high / step - 1e-6));
-  PlotAxis axis(values.front(), values.back(), false);
-  axis.ticks_ = labelled(values, step);
-  return axis;
+  return {values.front(), values.back(), false, labelled(values, step)};
 }
 
-PlotAxis PlotAxis::logarithmic(double low, double high, bool powers_of_two) {
-  if (!(1.0 / largest <= low && low <= high && high <= largest)) {
-    throw InvalidArgument(fmt::format("logarithmic axis from {} to {} (expected values in order, {} to {})", low, high,
-                                      1.0 / largest, largest));
-  }
-  const double decades = std::log10(high) - std::log10(low);
-  const double margin = high < 1.2 * low ? 1.5 : std::pow(10.0, std::min(0.03 * decades, 6.0));
-  PlotAxis axis(low / margin, high * margin, true);
-  if (powers_of_two && low >= 1.0) axis.choose_powers(2.0);
-  if (axis.ticks_.size() < 3) axis.choose_powers(10.0);
-  if (axis.ticks_.size() < 4) axis.choose_one_two_five();
-  if (axis.ticks_.size() < 3) {
-    const double step = one_two_five((axis.high_ - axis.low_) / 8.0);
-    axis.ticks_ = labelled(multiples(step, std::ceil(axis.low_ / step), std::floor(axis.high_ / step)), step);
-  }
-  return axis;
-}
-
-void PlotAxis::choose_powers(double base) {
+/// Gives an axis the powers of a base, 2 or 10, as ticks: all, or every few, counted from 1 on every chart.
+void choose_powers(double base, PlotAxis& axis) {
   const bool two = base == 2.0;
   const auto exponent = [&](double value) { return two ? std::log2(value) : std::log10(value); };
-  const auto power = [&](double e) { return two ? std::exp2(e) : decimal(1.0, static_cast<int>(e)); };
-  const double first = std::ceil(exponent(low_));
-  const double last = std::floor(exponent(high_));
+  const auto is_on_axis = [&](double value) { return value >= axis.low && value <= axis.high; };
+  const double first = std::ceil(exponent(axis.low)), last = std::floor(exponent(axis.high));
   const double stride = std::max(1.0, std::ceil((last - first + 1.0) / 9.0));
-  ticks_.clear();
-  minor_ticks_.clear();
-  for (double e = std::floor(first / stride) * stride; e <= last; e += 1.0) {
-    const bool labelled_one = std::fmod(e, stride) == 0.0;  // counted from 1: the same sizes on every chart
-    const double value = power(e);
-    if (value >= low_ && value <= high_ && labelled_one) ticks_.push_back({value, ""});
-    if (value >= low_ && value <= high_ && !labelled_one) minor_ticks_.push_back(value);
+  axis.ticks.clear();
+  axis.minor_ticks.clear();
+  for (double e = first; e <= last; e += 1.0) {
+    const double value = two ? std::exp2(e) : decimal(1.0, static_cast<int>(e));
+    if (is_on_axis(value) && std::fmod(e, stride) == 0.0) {
+      axis.ticks.push_back({value, ""});
+    } else if (is_on_axis(value)) {
+      axis.minor_ticks.push_back(value);
+    }
     for (double digits = 2.0; !two && stride == 1.0 && digits < 10.0; digits += 1.0) {
       const double between = decimal(digits, static_cast<int>(e));
-      if (between >= low_ && between <= high_) minor_ticks_.push_back(between);
+      if (is_on_axis(between)) axis.minor_ticks.push_back(between);
     }
   }
-  for (Tick& tick : ticks_) {
-    tick.label = two ? label_of_power_of_two(tick.value, ticks_.back().value) : label_alone(tick.value);
+  for (PlotAxis::Tick& tick : axis.ticks) {
+    tick.label = two ? label_of_power_of_two(tick.value, axis.ticks.back().value) : label_alone(tick.value);
   }
 }
 
-void PlotAxis::choose_one_two_five() {
-  ticks_.clear();
-  minor_ticks_.clear();
-  for (int e = decade(low_); e <= decade(high_); ++e) {
+/// An axis from a little below low to a little above high, on which equal ratios take equal room.
+/// @param powers_of_two whether the values are sizes that are doubled, so that 64 is rounder than 100
+PlotAxis logarithmic_axis(double low, double high, bool powers_of_two) {
+  const double decades = std::log10(high) - std::log10(low);
+  const double margin = high < 1.2 * low ? 1.5 : std::pow(10.0, std::min(0.03 * decades, 6.0));
+  PlotAxis axis{low / margin, high * margin, true};
+  if (powers_of_two && low >= 1.0) choose_powers(2.0, axis);
+  if (axis.ticks.size() < 3) choose_powers(10.0, axis);
+  if (axis.ticks.size() >= 4) return axis;
+  axis.ticks.clear();
+  axis.minor_ticks.clear();
+  for (int e = decade(axis.low); e <= decade(axis.high); ++e) {
     for (const double digits : {1.0, 2.0, 5.0}) {
       const double value = decimal(digits, e);
-      if (value >= low_ && value <= high_) ticks_.push_back({value, ""});
+      if (value >= axis.low && value <= axis.high) axis.ticks.push_back({value, label_alone(value)});
     }
   }
-  for (Tick& tick : ticks_) tick.label = label_alone(tick.value);
-}
-
-PlotAxis PlotAxis::named(const std::vector<std::string>& names) {
-  PlotAxis axis(0.0, static_cast<double>(std::max<std::size_t>(1, names.size())), false);
-  const std::size_t stride = (names.size() + most_names - 1) / most_names;
-  for (std::size_t i = 0; i < names.size(); i += stride) {
-    axis.ticks_.push_back({static_cast<double>(i) + 0.5, names[i]});
-  }
+  if (axis.ticks.size() >= 3) return axis;
+  const double step = one_two_five((axis.high - axis.low) / 8.0);
+  axis.ticks = labelled(multiples(step, std::ceil(axis.low / step), std::floor(axis.high / step)), step);
   return axis;
 }
 
-double PlotAxis::position(double value) const {
-  if (value <= low_) return 0.0;  // also keeps values without a logarithm away from it
-  if (value >= high_) return 1.0;
-  // No ratio, which can be too large for a number.
-  if (logarithmic_) return (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_));
-  return (value - low_) / (high_ - low_);
-}
+constexpr std::size_t most_names = 40;
 
-std::size_t PlotAxis::longest_label() const {
-  std::size_t longest = 0;
-  for (const Tick& tick : ticks_) longest = std::max(longest, count_characters(tick.label));
-  return longest;
+/// An axis from 0 to the number of names, with name i in the middle between i and i + 1; of more names than
+/// `most_names` some are left out. @param room characters of a name
+PlotAxis names_axis(const std::vector<std::string>& names, std::size_t room) {
+  PlotAxis axis{0.0, static_cast<double>(names.size())};
+  const std::size_t stride = (names.size() + most_names - 1) / most_names;
+  for (std::size_t i = 0; i < names.size(); i += stride) {
+    axis.ticks.push_back({static_cast<double>(i) + 0.5, xml_text(names[i], room)});
+  }
+  return axis;
 }
-
-namespace {
 
 /// The ends of the values that were included.
 struct Range {
@@ -200,8 +175,7 @@ Range x_range(const SvgPlot& plot) {
     if (std::isfinite(marker.x)) range.include(marker.x);
   }
   for (const SvgPlot::Box& box : plot.boxes) {
-    range.include(box.left);
-    range.include(box.right);
+    for (const double x : {box.left, box.right}) range.include(x);
   }
   return range;
 }
@@ -262,14 +236,21 @@ bool doubles(const std::vector<SvgPlot::Series>& all) {
   return 2 * powers > points;
 }
 
-/// An axis with names of at most `room` characters each.
-PlotAxis names_axis(const std::vector<std::string>& names, std::size_t room) {
-  std::vector<std::string> shown;
-  for (const std::string& name : names) shown.push_back(xml_text(name, room));
-  return PlotAxis::named(shown);
+}  // namespace
+
+double PlotAxis::position(double value) const {
+  if (value <= low) return 0.0;  // also keeps values without a logarithm away from it
+  if (value >= high) return 1.0;
+  // No ratio, which can be too large for a number.
+  if (is_logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
+  return (value - low) / (high - low);
 }
 
-}  // namespace
+std::size_t PlotAxis::longest_label() const {
+  std::size_t longest = 0;
+  for (const Tick& tick : ticks) longest = std::max(longest, count_characters(tick.label));
+  return longest;
+}
 
 SvgPlot with_units(SvgPlot plot) {
   const double x = plot.x_names.empty() ? choose_unit(plot.x_label, x_range(plot), plot.x_scale) : 1.0;
@@ -290,16 +271,16 @@ SvgPlot with_units(SvgPlot plot) {
 
 PlotAxis x_axis_of(const SvgPlot& plot, std::size_t room_characters) {
   if (!plot.x_names.empty()) {
-    const std::size_t names = std::min<std::size_t>(PlotAxis::most_names, plot.x_names.size());
+    const std::size_t names = std::min<std::size_t>(most_names, plot.x_names.size());
     return names_axis(plot.x_names, std::max<std::size_t>(3, room_characters / names));
   }
   const Range range = x_range(plot);
   if (plot.x_scale == SvgPlot::Scale::logarithmic) {
-    return PlotAxis::logarithmic(range.low, range.high, doubles(plot.series));
+    return logarithmic_axis(range.low, range.high, doubles(plot.series));
   }
   for (int steps = 10;; steps /= 2) {
-    PlotAxis axis = PlotAxis::linear(range.low, range.high, steps);
-    if (steps < 4 || (axis.longest_label() + 2) * (axis.ticks().size() - 1) <= room_characters) return axis;
+    PlotAxis axis = linear_axis(range.low, range.high, steps);
+    if (steps < 4 || (axis.longest_label() + 2) * (axis.ticks.size() - 1) <= room_characters) return axis;
   }
 }
 
@@ -307,8 +288,8 @@ PlotAxis y_axis_of(const SvgPlot& plot) {
   constexpr std::size_t longest_name = 24;
   if (!plot.y_names.empty()) return names_axis(plot.y_names, longest_name);
   const Range range = y_range(plot);
-  if (plot.y_scale == SvgPlot::Scale::logarithmic) return PlotAxis::logarithmic(range.low, range.high, false);
-  return PlotAxis::linear(range.low, range.high, 6);
+  if (plot.y_scale == SvgPlot::Scale::logarithmic) return logarithmic_axis(range.low, range.high, false);
+  return linear_axis(range.low, range.high, 6);
 }
 
 }  // namespace steelyard

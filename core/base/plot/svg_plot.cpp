@@ -37,8 +37,7 @@ constexpr std::array shapes{
 };
 constexpr std::array dashes{"", "8 5", "2 4", "10 4 2 4"};
 
-/// How a series is told from the others: by colour, and without colour by the shape of its marks or the dashes of its
-/// line.
+/// How a series is told from the others: by colour, and by the shape of its marks or the dashes of its line.
 struct Look {
   const char* colour;
   const char* shape;  ///< path around (0, 0)
@@ -49,10 +48,10 @@ struct Look {
 std::vector<Look> series_looks(const std::vector<SvgPlot::Series>& all) {
   std::vector<Look> looks;
   std::size_t lines = 0, points = 0;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    looks.push_back({colours[all[s].colour.value_or(s) % colours.size()], shapes[points % shapes.size()],
+  for (const SvgPlot::Series& series : all) {
+    looks.push_back({colours[series.colour.value_or(looks.size()) % colours.size()], shapes[points % shapes.size()],
                      dashes[lines % dashes.size()]});
-    ++(all[s].line ? lines : points);
+    ++(series.line ? lines : points);
   }
   return looks;
 }
@@ -157,8 +156,7 @@ struct PlacedMarker {
   std::string label;
 };
 
-/// Draws the parts of a chart whose seconds have their units. How high its area lies is settled by what stands above
-/// it.
+/// Draws the parts of a chart whose seconds have their units; its area lies below what stands above it.
 class Drawing {
  public:
   explicit Drawing(const SvgPlot& plot)
@@ -261,28 +259,24 @@ class Drawing {
         lines, labels);
   }
 
-  /// Title and axis labels.
+  /// Title, axis labels and corner, those that the chart has.
   std::string captions() const {
-    constexpr const char* centred = "font-size=\"13\" text-anchor=\"middle\"";
-    std::string text;
-    if (!plot_.title.empty()) {
-      text += text_at(left_, border + title_text - 2.0, "font-size=\"16\" font-weight=\"bold\"",
-                      fitted(plot_.title, 1.08 * title_text, width - border - left_));
-    }
-    if (!plot_.x_label.empty()) {
-      text +=
-          text_at(0.5 * (left_ + right_), bottom_ + 42.0, centred, fitted(plot_.x_label, label_text, right_ - left_));
-    }
-    if (!plot_.corner.empty()) {
-      text += text_at(width - border, bottom_ + 58.0, "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"",
-                      fitted(plot_.corner, 11.0, width - 2.0 * border));
-    }
-    if (!plot_.y_label.empty()) {
-      const double x = border + label_text - 2.0, y = 0.5 * (top_ + bottom_);
-      text += text_at(x, y, fmt::format("{} transform=\"rotate(-90 {} {})\"", centred, svg_number(x), svg_number(y)),
-                      fitted(plot_.y_label, label_text, area_height));
-    }
-    return text;
+    std::string all;
+    const auto add = [&](const std::string& caption, double size, double room, double x, double y,
+                         const std::string& attributes) {
+      if (!caption.empty()) all += text_at(x, y, attributes, fitted(caption, size, room));
+    };
+    const std::string centred = "font-size=\"13\" text-anchor=\"middle\"";
+    const double x = border + label_text - 2.0, y = 0.5 * (top_ + bottom_);
+    const std::string upwards =
+        fmt::format("{} transform=\"rotate(-90 {} {})\"", centred, svg_number(x), svg_number(y));
+    add(plot_.title, 1.08 * title_text, width - border - left_, left_, border + title_text - 2.0,
+        "font-size=\"16\" font-weight=\"bold\"");
+    add(plot_.x_label, label_text, right_ - left_, 0.5 * (left_ + right_), bottom_ + 42.0, centred);
+    add(plot_.corner, 11.0, width - 2.0 * border, width - border, bottom_ + 58.0,
+        "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"");
+    add(plot_.y_label, label_text, area_height, x, y, upwards);
+    return all;
   }
 
   /// Grid lines, axes and tick labels.
@@ -290,13 +284,13 @@ class Drawing {
     std::string fine, strong, labels;
     const auto down = [&](double value, double to) { return move_to(x(value), top_) + "V" + svg_number(to); };
     const auto across = [&](double value, double from) { return move_to(from, y(value)) + "H" + svg_number(right_); };
-    for (const double value : x_axis_.minor_ticks()) fine += down(value, bottom_);
-    for (const double value : y_axis_.minor_ticks()) fine += across(value, left_);
-    for (const auto& [value, label] : x_axis_.ticks()) {
+    for (const double value : x_axis_.minor_ticks) fine += down(value, bottom_);
+    for (const double value : y_axis_.minor_ticks) fine += across(value, left_);
+    for (const auto& [value, label] : x_axis_.ticks) {
       strong += down(value, bottom_ + 5.0);
       labels += text_at(x(value), bottom_ + 19.0, "class=\"plot-x-tick\" text-anchor=\"middle\"", label);
     }
-    for (const auto& [value, label] : y_axis_.ticks()) {
+    for (const auto& [value, label] : y_axis_.ticks) {
       strong += across(value, left_ - 5.0);
       labels += text_at(left_ - 9.0, y(value) + 4.2, "class=\"plot-y-tick\" text-anchor=\"end\"", label);
     }
@@ -348,7 +342,7 @@ class Drawing {
       if (!series.is_shown(i) || low == high) continue;
       const double at = x(series.x[i]);
       path += move_to(at, y(low)) + "V" + svg_number(y(high)) + move_to(at - 3.5, y(high)) + "h7";
-      if (low >= y_axis_.low()) path += move_to(at - 3.5, y(low)) + "h7";
+      if (low >= y_axis_.low) path += move_to(at - 3.5, y(low)) + "h7";
     }
     if (path.empty()) return "";
     return fmt::format("<path class=\"plot-error\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.3\" d=\"{}\"/>\n",

@@ -7,8 +7,7 @@
 
 namespace steelyard {
 
-/// A chart of lines and points against common axes, as SVG that needs no font, script or style sheet from elsewhere,
-/// scales with the page it stands on, and can stand several times on one page.
+/// A chart of lines and points against common axes, as SVG that needs nothing from elsewhere and scales with its page.
 struct SvgPlot {
   enum class Scale { linear, logarithmic };
 
@@ -38,7 +37,7 @@ struct SvgPlot {
     std::string text = {};  ///< within it, where there is room
   };
 
-  /// A vertical line at x with a label above the chart, e.g. a memory limit; left out where x is not finite (no limit).
+  /// A vertical line at x with a label above the chart, such as a limit; left out where x is not finite.
   struct Marker {
     double x;
     std::string label;

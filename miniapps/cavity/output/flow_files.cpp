@@ -20,8 +20,7 @@
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/png_file.hpp"
+#include "core/base/plot/picture.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"

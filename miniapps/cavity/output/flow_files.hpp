@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
 #include "miniapps/cavity/problem.hpp"
 
 namespace steelyard::cavity {

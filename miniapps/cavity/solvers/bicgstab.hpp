@@ -21,6 +21,17 @@ KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t
   return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
 }
 
+/// x = x + factor y.
+template <int Components>
+struct AddMultiple {
+  RowAccess<Components> x, y;
+  double factor;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    x(c, j, i) += factor * y(c, j, i);
+  }
+};
+
 /// r0 = r + noise of that size; r^T r0 and r0^T r0.
 template <int Components>
 struct ScatterShadow {
@@ -228,7 +239,7 @@ class BiCgStab {
   std::array<double, 5> half_step(const Operator& matrix, double alpha) {
     using Image = detail::ResidualImage<Operator, Components, merged>;
     const auto r = r_.access(), v = v_.access(), shadow = shadow_.access();
-    const AddMultiple<Components> update{r, v, -alpha};
+    const detail::AddMultiple<Components> update{r, v, -alpha};
     const auto image = each_component<Components>(storing(t_, Image{matrix, r, shadow}));
     const auto products_of = [&](const auto& read) {
       return grid_.template for_cells_then_totals<Image::products>(
@@ -245,7 +256,7 @@ class BiCgStab {
 
   void add_direction(Field& solution, double alpha) const {
     grid_.for_cells("steelyard::cavity::add_multiple",
-                    each_component<Components>(AddMultiple<Components>{solution.access(), p_.access(), alpha}));
+                    each_component<Components>(detail::AddMultiple<Components>{solution.access(), p_.access(), alpha}));
   }
 
   /// @return r^T r and r0^T r

@@ -12,6 +12,15 @@
 namespace steelyard::cavity {
 namespace detail {
 
+/// a^T b.
+struct InnerProduct {
+  RowAccess<1> a, b;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const {
+    return {{a(j, i) * b(j, i)}};
+  }
+};
+
 /// p = z + beta p.
 struct UpdateDirection {
   RowAccess<1> z, p;
@@ -177,7 +186,7 @@ class ConjugateGradient {
   /// @return r^T z
   double inner_product() const {
     return grid_.template totals<1>("steelyard::cavity::inner_product",
-                                    each_component<1>(InnerProduct<1>{r_.access(), z_.access()}))[0];
+                                    detail::InnerProduct{r_.access(), z_.access()})[0];
   }
 
   /// @return p^T A p

@@ -158,19 +158,36 @@ struct SquaredResidual {
   }
 };
 
+/// The sum of x.
+struct SumOfCells {
+  RowAccess<1> x;
+
+  KOKKOS_FORCEINLINE_FUNCTION Terms<1> operator()(const std::int64_t j, const Column i) const { return {{x(j, i)}}; }
+};
+
+/// x = 0.
+template <int Components>
+struct SetToZero {
+  RowAccess<Components> x;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const int c, const std::int64_t j, const Column i) const {
+    x(c, j, i) = 0.0;
+  }
+};
+
 }  // namespace detail
 
 /// Mean of the values of all units' cells.
 template <class Execution>
 double mean(const UnitGrid<Execution>& grid, const RowField<Execution>& field) {
-  const double sum = grid.template totals<1>("steelyard::cavity::mean", SumOfCells{field.access()})[0];
+  const double sum = grid.template totals<1>("steelyard::cavity::mean", detail::SumOfCells{field.access()})[0];
   return sum / (static_cast<double>(grid.shared().rows()) * static_cast<double>(grid.columns()));
 }
 
 /// x = 0 in the unit's own rows.
 template <class Execution, int Components>
 void set_to_zero(const UnitGrid<Execution>& grid, RowField<Execution, Components>& field) {
-  grid.for_cells("steelyard::cavity::zero", each_component<Components>(SetToZero<Components>{field.access()}));
+  grid.for_cells("steelyard::cavity::zero", each_component<Components>(detail::SetToZero<Components>{field.access()}));
 }
 
 /// Solves A x = b - offset from the x given: computes r = b - offset - A x, lets the method iterate from there, and

@@ -74,18 +74,19 @@ class VendorRows {
   /// @param pitch complex numbers from row to row @param rows the most that are transformed at a time
   VendorRows(const Execution& queue, const RowTransformation& what, std::int64_t pitch, std::int64_t rows)
       : shape_{what.length, rows, pitch, what.direction == Direction::inverse, RowPass<Element>::real} {
-    if (rows > 0) plans_.try_emplace(rows, queue, shape_);
+    if (rows > 0) plans_.emplace(rows, device_fft<Scalar>(queue, shape_));
   }
   /// In place and unscaled, on the queue that the plans are for.
   void run(const Execution& queue, Complex* matrix, std::int64_t rows) {
     shape_.rows = rows;
-    plans_.try_emplace(rows, queue, shape_).first->second.run(matrix);
+    if (!plans_.contains(rows)) plans_.emplace(rows, device_fft<Scalar>(queue, shape_));
+    plans_.at(rows)(matrix);
   }
 
  private:
-  using Fft = DeviceFft<typename RowPass<Element>::Scalar>;
+  using Scalar = typename RowPass<Element>::Scalar;
   DeviceFftRows shape_;
-  std::map<std::int64_t, Fft> plans_;  ///< by number of rows; there are few different ones
+  std::map<std::int64_t, DeviceFft<Scalar>> plans_;  ///< by number of rows; there are few different ones
 };
 
 /// Rows on a device, in chunks that three queues take in turn: a chunk is copied into a matrix in the device's memory,

@@ -1,5 +1,4 @@
-#include "core/base/plot/colour_map.hpp"
-#include "core/base/plot/png_file.hpp"
+#include "core/base/plot/picture.hpp"
 #include "tests/base/read_png.hpp"
 #include "tests/base/rgb_text.hpp"
 #include "tests/base/temporary_folder.hpp"

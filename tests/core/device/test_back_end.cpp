@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/device/device.hpp"
+#include "core/host_blas.hpp"
 #include "core/spaces.hpp"
 #include "core/timing.hpp"
 #include "tests/catch.hpp"
@@ -28,8 +29,8 @@ TEST_CASE("devices and their libraries have names, and a build without a device 
     CHECK_THROWS_AS(device_blas_gemm(CompanionExecution(), GemmCall<double>()), RuntimeFailure);
     CHECK_THROWS_AS(device_blas_gemm(CompanionExecution(), GemmCall<float>()), RuntimeFailure);
     CHECK_THROWS_AS(device_fft_name(), RuntimeFailure);
-    CHECK_THROWS_AS(DeviceFft<double>(CompanionExecution(), {}), RuntimeFailure);
-    CHECK_THROWS_AS(DeviceFft<float>(CompanionExecution(), {}), RuntimeFailure);
+    CHECK_THROWS_AS(device_fft<double>(CompanionExecution(), {}), RuntimeFailure);
+    CHECK_THROWS_AS(device_fft<float>(CompanionExecution(), {}), RuntimeFailure);
   }
   // The current one is that with which Kokkos was started.
   CHECK(current_device() < std::max(1, device_count()));
@@ -91,7 +92,7 @@ TEMPLATE_TEST_CASE("a device's FFT is the transform by its definition, row by ro
     Kokkos::deep_copy(before, on_host);
     Kokkos::deep_copy(points, on_host);
     Kokkos::fence();
-    DeviceFft<TestType>(queue, rows).run(points.data());
+    device_fft<TestType>(queue, rows)(points.data());
     queue.fence();
     Kokkos::deep_copy(on_host, points);
     const std::int64_t n = rows.length, stored = rows.real ? n / 2 + 1 : n;
@@ -261,21 +262,21 @@ TEST_CASE("a queue's moments are as far apart as on the host's clock, with the w
   const Cells values("cells", 1);
   Kokkos::fence();
   const double before_s = now_s();
-  const QueueTime first = QueueTime::mark(queue);
+  const QueueEvent first = QueueEvent::record(queue, true);
   queue.fence();
   const double between_s = now_s();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const QueueTime second = QueueTime::mark(queue);
+  const QueueEvent second = QueueEvent::record(queue, true);
   queue.fence();
   const double after_s = now_s();
   give(queue, values, {0, 0, 2000000});
-  const QueueTime third = QueueTime::mark(queue);
+  const QueueEvent third = QueueEvent::record(queue, true);
   queue.fence();
   const double end_s = now_s();
   const double idle_s = second.seconds_since(first), busy_s = third.seconds_since(second);
   CHECK(first.seconds_since(first) == 0.0);
   CHECK(first.seconds_since(second) == Approx(-idle_s).margin(tick_s));
-  QueueTime copy;
+  QueueEvent copy;
   copy = first;
   CHECK(second.seconds_since(copy) == idle_s);
   CHECK(idle_s >= 0.02 - tick_s - (between_s - before_s));
@@ -289,12 +290,12 @@ TEST_CASE("moments of different queues have one clock: what waits for an event s
   const std::vector<CompanionExecution> queues = companion_queues(3);
   const Cells values("cells", 1);
   Kokkos::fence();
-  std::vector<QueueTime> starts, ends;
+  std::vector<QueueEvent> starts, ends;
   for (int i = 0; i < 9; ++i) {
     const CompanionExecution& queue = queues[static_cast<std::size_t>(i) % queues.size()];
-    starts.push_back(QueueTime::mark(queue));
+    starts.push_back(QueueEvent::record(queue, true));
     give(queue, values, {0, 0, 200000});
-    ends.push_back(QueueTime::mark(queue));
+    ends.push_back(QueueEvent::record(queue, true));
     const QueueEvent done = QueueEvent::record(queue);
     for (const CompanionExecution& other : queues) done.make_wait(other);
   }

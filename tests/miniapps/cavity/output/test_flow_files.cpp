@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
 #include "miniapps/cavity/output/flow_files.hpp"
 #include "tests/base/full_disk.hpp"

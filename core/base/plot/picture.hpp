@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +32,7 @@ Rgb diverging_colour(double value);
 
 /// The colour of a value without a sign: dark blue at 0, light yellow at 1; values beyond the ends have their colours.
 /// A straight line in CIELAB, so equal steps of the value are equal colour differences (CIE 1976) and equal steps of
-/// lightness. It runs along the axis of blue and yellow, which people who confuse red with green tell apart, and the
-/// others by lightness alone.
+/// lightness, along the axis of blue and yellow, which people who confuse red with green tell apart.
 Rgb sequential_colour(double value);
 
 /// Legend of a picture's colours.
@@ -45,8 +46,13 @@ struct PictureLegend {
   static constexpr std::int64_t least_columns = 240;  ///< narrower pictures have no legend
 
   /// Pixels to stand below a picture so wide, row after row: a bar with its labels on the left, the caption on the
-  /// right, which is cut where there is no room; none where the picture is too narrow.
+  /// right, cut where there is no room; none below a narrow picture.
   std::vector<Rgb> pixels(std::int64_t columns) const;
 };
+
+/// Writes a picture of 8 bits a channel in PNG format (ISO/IEC 15948), marked as sRGB, through NewFile.
+/// @param pixels row after row from the top down, without gaps
+/// @throws InvalidArgument unless they are whole rows, at least one; RuntimeFailure when the file cannot be written
+void write_png_file(const std::filesystem::path& path, std::int64_t columns, std::span<const Rgb> pixels);
 
 }  // namespace steelyard

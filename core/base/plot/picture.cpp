@@ -1,4 +1,7 @@
-#include "core/base/plot/colour_map.hpp"
+#include "core/base/plot/picture.hpp"
+
+#include <fmt/format.h>
+#include <png.h>
 
 #include <algorithm>
 #include <array>
@@ -7,8 +10,10 @@
 #include <numbers>
 #include <vector>
 
-namespace steelyard {
+#include "core/base/errors.hpp"
+#include "core/base/text_file.hpp"
 
+namespace steelyard {
 namespace {
 
 /// A colour in CIELAB with white D65; lightness l from 0 to 100.
@@ -64,41 +69,22 @@ Rgb sequential(double value) {
   return rgb({std::lerp(dark.l, light.l, value), std::lerp(dark.a, light.a, value), std::lerp(dark.b, light.b, value)});
 }
 
-/// A map of the values from `first` to 1, looked up: pictures have millions of points and maps a few hundred colours.
-class ColourTable {
- public:
-  ColourTable(int first, Rgb (*colour)(double)) : first_(first) {
-    for (long step = first * steps; step <= steps; ++step) {
-      colours_.push_back(colour(static_cast<double>(step) / static_cast<double>(steps)));
-    }
+constexpr long map_steps = 2048;  // enough for neighbours to be at most one step of a byte apart
+
+/// A map of the values from `first` to 1, to be looked up for the millions of points of a picture.
+std::vector<Rgb> colours_from(int first, Rgb (*colour)(double)) {
+  std::vector<Rgb> colours;
+  for (long step = first * map_steps; step <= map_steps; ++step) {
+    colours.push_back(colour(static_cast<double>(step) / static_cast<double>(map_steps)));
   }
-
-  Rgb at(double value) const {
-    if (std::isnan(value)) return not_a_number_colour;
-    const double clamped = std::clamp(value, static_cast<double>(first_), 1.0);
-    return colours_[static_cast<std::size_t>(std::lround(static_cast<double>(steps) * clamped) - first_ * steps)];
-  }
-
- private:
-  static constexpr long steps = 2048;  // enough for neighbours to be at most one step of a byte apart
-
-  int first_;
-  std::vector<Rgb> colours_;
-};
-
-}  // namespace
-
-Rgb diverging_colour(double value) {
-  static const ColourTable table(-1, diverging);
-  return table.at(value);
+  return colours;
 }
 
-Rgb sequential_colour(double value) {
-  static const ColourTable table(0, sequential);
-  return table.at(value);
+Rgb look_up(const std::vector<Rgb>& colours, int first, double value) {
+  if (std::isnan(value)) return not_a_number_colour;
+  const double clamped = std::clamp(value, static_cast<double>(first), 1.0);
+  return colours[static_cast<std::size_t>(std::lround(static_cast<double>(map_steps) * clamped) - first * map_steps)];
 }
-
-namespace {
 
 constexpr Rgb paper{255, 255, 255}, ink{40, 40, 40};
 constexpr std::int64_t dot_pixels = 2;                   ///< per dot of a letter, along a side
@@ -155,6 +141,16 @@ struct Sheet {
 
 }  // namespace
 
+Rgb diverging_colour(double value) {
+  static const std::vector<Rgb> colours = colours_from(-1, diverging);
+  return look_up(colours, -1, value);
+}
+
+Rgb sequential_colour(double value) {
+  static const std::vector<Rgb> colours = colours_from(0, sequential);
+  return look_up(colours, 0, value);
+}
+
 std::vector<Rgb> PictureLegend::pixels(std::int64_t columns) const {
   if (columns < least_columns) return {};
   Sheet sheet{columns};
@@ -167,6 +163,29 @@ std::vector<Rgb> PictureLegend::pixels(std::int64_t columns) const {
   const auto width = static_cast<std::int64_t>(caption.size()) * letter_columns;
   sheet.write(std::max(end + 2 * margin, columns - margin - width), caption);
   return sheet.pixels;
+}
+
+void write_png_file(const std::filesystem::path& path, std::int64_t columns, std::span<const Rgb> pixels) {
+  const auto count = static_cast<std::int64_t>(pixels.size());
+  if (columns < 1 || count < 1 || count % columns != 0 || count > PNG_UINT_31_MAX) {
+    throw InvalidArgument(fmt::format("{}: picture of {} pixels in rows of {} (expected whole rows, at most {} pixels)",
+                                      path.string(), count, columns, PNG_UINT_31_MAX));
+  }
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.format = PNG_FORMAT_RGB;
+  image.width = static_cast<png_uint_32>(columns);
+  image.height = static_cast<png_uint_32>(count / columns);
+  // Without filters, which are made for photographs: a map has few colours, and filters hide from deflate that equal
+  // bytes repeat. Deflate looks less far too: the file is half as large again, and written sooner.
+  image.flags = PNG_IMAGE_FLAG_FAST;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string bytes(size, '\0');
+  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, nullptr) == 0) {
+    throw RuntimeFailure(fmt::format("{}: libpng: {}", path.string(), image.message));
+  }
+  bytes.resize(size);
+  write_text_file(path, bytes);
 }
 
 }  // namespace steelyard
