@@ -40,12 +40,16 @@ if(STEELYARD_NATIVE)
   endif()
 endif()
 
-# steelyard_library(NAME HEADERS … SOURCES … LINK …)
-# A library `steelyard::NAME` of this folder. Headers are given by their path from here, included from the root of the
-# tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`. A component of the CMake
-# package, which core/cmake/steelyard-config.cmake.in knows.
+# steelyard_library(NAME PAIRS … HEADERS … SOURCES … LINK …)
+# A library `steelyard::NAME` of this folder; a pair is NAME.hpp and NAME.cpp. Headers are given by their path from here,
+# included from the root of the tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.
+# A component of the CMake package, which core/cmake/steelyard-config.cmake.in knows.
 function(steelyard_library name)
-  cmake_parse_arguments(arg "" "" "HEADERS;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "PAIRS;HEADERS;SOURCES;LINK" ${ARGN})
+  foreach(pair ${arg_PAIRS})
+    list(APPEND arg_HEADERS ${pair}.hpp)
+    list(APPEND arg_SOURCES ${pair}.cpp)
+  endforeach()
   add_library(steelyard_${name} ${arg_SOURCES})
   add_library(steelyard::${name} ALIAS steelyard_${name})
   set_target_properties(steelyard_${name} PROPERTIES EXPORT_NAME ${name})
