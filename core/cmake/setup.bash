@@ -39,7 +39,7 @@ steelyard_test_packages=(
 steelyard_check_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
-  libbenchmark-dev # benchmarks/micro
+  libbenchmark-dev # benchmarks/micro.cpp
 )
 
 steelyard_setup() {

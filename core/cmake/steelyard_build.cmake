@@ -63,15 +63,6 @@ function(steelyard_library name)
           FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard COMPONENT libraries)
 endfunction()
 
-# steelyard_executable(NAME SOURCES … LINK …): a program of this folder that is not installed.
-function(steelyard_executable name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${arg_LINK})
-  steelyard_warnings(${name})
-endfunction()
-
 function(steelyard_warnings target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT Kokkos_ENABLE_CUDA)
     # With names of source files as they are below the root, a compiler's cache serves every clone.
