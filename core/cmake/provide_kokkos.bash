@@ -27,8 +27,9 @@ steelyard_provide_kokkos() {
 # Prints the name of the installation in the cache, which differs by compilers, the processor's instructions and the
 # system release, so that one cache serves different machines. The predefined macros spell out the first two.
 steelyard_kokkos_name() {
-  local macros
-  if ! macros=$(steelyard_compile "$(steelyard_native_flag)" -dM -E -x c++ /dev/null); then
+  local macros flag
+  flag=$(steelyard_native_flag)
+  if ! macros=$(steelyard_compile ${flag:+"$flag"} -dM -E -x c++ /dev/null); then
     steelyard_fail "cannot run the C++ compiler '${CXX:-c++}'; install g++, or set CXX" || return 1
   fi
   if [[ -n $1 ]]; then macros+=$(nvcc --version); fi
@@ -42,14 +43,11 @@ steelyard_native_flag() {
   fi
 }
 
-# Runs the compiler that CMake will choose, leaving out empty arguments.
+# Runs the compiler that CMake will choose.
 steelyard_compile() {
-  local compiler argument
+  local compiler
   read -ra compiler <<<"${CXX:-c++}"
-  for argument in "$@"; do
-    compiler+=(${argument:+"$argument"})
-  done
-  "${compiler[@]}" 2>/dev/null
+  "${compiler[@]}" "$@" 2>/dev/null
 }
 
 # A Serial-only Kokkos, such as Debian's binary package, would quietly leave all cores but one idle; programs that use
