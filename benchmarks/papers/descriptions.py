@@ -94,9 +94,6 @@ class Experiment:
     def name(self):
         return self.text["figures"][0]
 
-    def expected_s(self, scale):
-        return self.text["expected_s"][scale]
-
     def paper_points(self):
         """The paper's numbers, one dictionary a row."""
         rows = csv.DictReader(re.split(r"\s*[;\n]\s*", self.text.get("paper_csv", "").strip()))

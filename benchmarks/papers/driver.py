@@ -90,7 +90,7 @@ class Driver:
 
     def run_all(self, experiments):
         """Runs the experiments one after the other and writes their page; true when nothing failed."""
-        expected_s = [one.expected_s(self.options.scale) for one in experiments]
+        expected_s = [one.text["expected_s"][self.options.scale] for one in experiments]
         failed, shown = [], []
         for i, experiment in enumerate(experiments):
             reason = self.reason_against(experiment)
@@ -211,10 +211,11 @@ def print_list(scale, chosen):
     for paper in chosen:
         experiments, absent = read_paper(paper)
         for experiment in experiments:
-            total_s += experiment.expected_s(scale)
-            needs = "".join(f" ({need['reason']})" for need in experiment.text.get("needs", []))
-            print(f"{paper}  {seconds_text(experiment.expected_s(scale)):>7}  {' '.join(experiment.text['figures'])}: "
-                  f"{experiment.text['title']}{needs}")
+            text = experiment.text
+            total_s += text["expected_s"][scale]
+            needs = "".join(f" ({need['reason']})" for need in text.get("needs", []))
+            print(f"{paper}  {seconds_text(text['expected_s'][scale]):>7}  {' '.join(text['figures'])}: "
+                  f"{text['title']}{needs}")
         for figures, reason in absent:
             print(f"{paper}  {'not here':>7}  {figures}: {reason}")
     print(f"in all about {seconds_text(total_s)} at --scale {scale}")
@@ -231,12 +232,11 @@ def programs_of(experiments):
 def choose(experiments, names):
     if not names:
         return experiments
-    chosen = [one for one in experiments if set(names) & set(one.text["figures"])]
     known = [figure for one in experiments for figure in one.text["figures"]]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise DescriptionError(f"--experiment {', '.join(unknown)} (expected one of: {' '.join(known)})")
-    return chosen
+    return [one for one in experiments if set(names) & set(one.text["figures"])]
 
 
 def parse(arguments):

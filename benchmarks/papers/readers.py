@@ -27,11 +27,6 @@ def _record(run):
     return load(run.result / "run.json")
 
 
-def _samples(run):
-    with open(run.result / "samples.jsonl", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
 def read_run(run):
     """What a mini-app's run.json says, in one row."""
     record = _record(run)
@@ -49,24 +44,18 @@ def read_run(run):
     return [row]
 
 
+def read_samples(run):
+    """A row for each sample of a result folder: its parameters, keys, metric and value."""
+    with open(run.result / "samples.jsonl", encoding="utf-8") as file:
+        samples = [json.loads(line) for line in file]
+    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in samples]
+
+
 def read_repetitions(run):
     """A row for each timed repetition of a mini-app's run."""
     return [
-        {"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]}
-        for sample in _samples(run) if sample["metric"] == "time_s"
-    ]
-
-
-def read_samples(run):
-    """A row for each sample of a result folder: its parameters, keys, metric and value."""
-    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in _samples(run)]
-
-
-def read_phases(run):
-    """A row for each phase of a mini-app's run."""
-    return [
-        {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
-        for phase in _record(run)["phases"]
+        {"repetition": int(row["repetition"]), "time_s": row["value"]}
+        for row in read_samples(run) if row["metric"] == "time_s"
     ]
 
 
@@ -124,16 +113,6 @@ def read_models(run):
     return rows
 
 
-def read_timeline(run):
-    """A row for each operation of the engines of gemm's device."""
-    points = _record(run)["figures"]
-    return [
-        {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
-        for engine in ("loading", "multiplying", "storing")
-        for start_s, end_s in zip(points[f"{engine}_start_s"], points[f"{engine}_end_s"])
-    ]
-
-
 def read_platform(run):
     """A row for each measured point of a platform file's channels, and for what the fitted models make of it."""
     rows = []
@@ -159,10 +138,19 @@ def read_text(run):
     ]
 
 
-def read_nothing(run):
-    """A step that only makes files for later ones: one row without columns."""
-    return [{}]
-
+# Rows of a mini-app's run.json.
+_record_rows = {
+    "phases": lambda record: [
+        {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
+        for phase in record["phases"]
+    ],
+    # operations of the engines of gemm's device
+    "timeline": lambda record: [
+        {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
+        for engine in ("loading", "multiplying", "storing")
+        for start_s, end_s in zip(record["figures"][f"{engine}_start_s"], record["figures"][f"{engine}_end_s"])
+    ],
+}
 
 # Rows of what a command prints with `--format json`.
 _json_rows = {
@@ -196,13 +184,11 @@ _json_rows = {
 }
 
 
-def _of_json(rows):
-    return lambda run: rows(json.loads(run.output))
-
-
 READERS = {
+    "nothing": lambda run: [{}],  # of a step that only makes files for later ones
     **{name.removeprefix("read_"): one for name, one in list(globals().items()) if name.startswith("read_")},
-    **{name: _of_json(rows) for name, rows in _json_rows.items()},
+    **{name: lambda run, rows=rows: rows(_record(run)) for name, rows in _record_rows.items()},
+    **{name: lambda run, rows=rows: rows(json.loads(run.output)) for name, rows in _json_rows.items()},
 }
 
 

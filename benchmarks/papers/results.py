@@ -61,33 +61,20 @@ class Results:
 
     def _derive(self):
         """Columns that follow from others of the same point, ratios to another point, and what follows from these."""
-        self._derive_columns()
-        for name, ratio in self.experiment.text.get("ratios", {}).items():
-            for point in self.points:
-                self._derive_ratio(name, ratio, point["values"])
-        self._derive_columns()
-
-    def _derive_columns(self):
-        for point in self.points:
-            values = point["values"]
-            for name, expression in self.experiment.text.get("derive", {}).items():
-                try:
-                    values[name] = evaluate(expression, values)
-                except (NameError, TypeError, ZeroDivisionError):
-                    values.pop(name, None)  # of points that lack what it is made of
-
-    def _derive_ratio(self, name, ratio, values):
-        """values[name] = that column of the point named by "over" / this point's, both with the same "within"."""
-        column, within = ratio["of"], ratio["within"]
-        values.pop(name, None)
-        if column not in values:
-            return
-        for other in (point["values"] for point in self.points):
-            same = all(other.get(key) == values.get(key) for key in within)
-            if same and column in other and all(other.get(key) == value for key, value in ratio["over"].items()):
-                if values[column]:
-                    values[name] = other[column] / values[column]
-                return
+        points = [point["values"] for point in self.points]
+        for ratios in ({}, self.experiment.text.get("ratios", {})):
+            for name, ratio in ratios.items():
+                for values in points:
+                    values.pop(name, None)
+                    value = _ratio(ratio, values, points)
+                    if value is not None:
+                        values[name] = value
+            for values in points:
+                for name, expression in self.experiment.text.get("derive", {}).items():
+                    try:
+                        values[name] = evaluate(expression, values)
+                    except (NameError, TypeError, ZeroDivisionError):
+                        values.pop(name, None)  # of points that lack what it is made of
 
     def write(self, facts, complete):
         self._derive()
@@ -99,22 +86,17 @@ class Results:
             "schema": SCHEMA,
             "paper": self.experiment.paper,
             "figure": self.experiment.name,
-            "figures": text["figures"],
-            "title": text["title"],
-            "question": text["question"],
+            **{key: text[key] for key in ("figures", "title", "question")},
             "banner": BANNER if self.scale == "small" else "",
             "scale": self.scale,
-            "date": facts["date"],
-            "commit": facts["commit"],
-            "machine": facts["machine"],
+            **{key: facts[key] for key in ("date", "commit", "machine")},
             "complete": complete,
             "columns": [{"name": name, "label": label, "unit": unit} for name, (label, unit) in columns.items()],
             "points_file": "points.jsonl",
             "charts": [part for chart in text["charts"] for part in self._charts(chart, columns, paper_points)],
             "tables": [self._table(table, paper_points) for table in text["tables"]],
             "paper_points": paper_points,
-            "paper_note": text["paper_note"],
-            "difference": text["difference"],
+            **{key: text[key] for key in ("paper_note", "difference")},
         }
         write_text(self.path / "experiment.json", json.dumps(description, indent=2) + "\n")
 
@@ -166,6 +148,13 @@ class Results:
                 one.update({bound: f"{chart['interval']}_{bound}" for bound in ("low", "high")})
             series.append(one)
         return series
+
+
+def _ratio(ratio, values, points):
+    """That column of the point named by "over" / this point's, both with the same "within"; None where one has none."""
+    column, same = ratio["of"], {name: values.get(name) for name in ratio["within"]}
+    others = [other for other in _chosen(_chosen(points, ratio["over"]), same) if column in other]
+    return others[0][column] / values[column] if others and values.get(column) else None
 
 
 def _chosen(points, where):

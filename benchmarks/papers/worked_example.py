@@ -2,28 +2,25 @@
 
 from results import write_text
 
-# 002, Fig. 5: workloads and their times, in the order in which HPOPTA examines them.
-EXAMPLE = [
-    [(8, 1), (3, 2), (12, 2), (9, 3), (15, 3), (10, 4), (14, 5), (1, 6)]
-    + [(16, 10), (13, 11), (4, 12), (2, 13), (7, 13), (5, 14), (6, 14), (11, 20)],
-    [(8, 1), (9, 3), (5, 4), (6, 4), (4, 6), (3, 7), (7, 8), (2, 10)]
-    + [(1, 12), (11, 13), (12, 13), (10, 16), (13, 16), (16, 17), (14, 18), (15, 20)],
-    [(1, 1), (7, 1), (3, 4), (4, 4), (2, 7), (5, 8), (6, 9), (9, 13)]
-    + [(8, 14), (10, 14), (12, 15), (15, 16), (13, 18), (14, 18), (11, 19), (16, 19)],
-    [(6, 2), (2, 3), (5, 3), (3, 4), (4, 4), (1, 6), (7, 7), (8, 9)]
-    + [(9, 13), (11, 13), (10, 14), (15, 15), (12, 16), (14, 17), (13, 19), (16, 20)],
+# 002, Fig. 5: times of the workloads 1 to 16 on each unit.
+TIMES = [
+    [6, 13, 2, 12, 14, 14, 13, 1, 3, 4, 20, 2, 11, 5, 3, 10],
+    [12, 10, 7, 6, 4, 4, 8, 1, 3, 16, 13, 13, 16, 18, 20, 17],
+    [1, 7, 4, 4, 8, 9, 1, 14, 13, 14, 19, 15, 18, 18, 16, 19],
+    [6, 3, 4, 4, 3, 2, 7, 9, 13, 14, 13, 16, 19, 17, 15, 20],
 ]
+# Workloads and their times, in the order in which HPOPTA examines them.
+EXAMPLE = [sorted(enumerate(times, 1), key=lambda point: point[::-1]) for times in TIMES]
 
 
 def hpopta_inputs(run):
     """The time functions of 002, Fig. 5, by workload; also as files of speed models, in Fupermod's format."""
-    for i, times in enumerate(EXAMPLE):
-        lines = "".join(f"{units} {time_s} 1 0\n" for units, time_s in sorted(times))
+    for i, times in enumerate(TIMES):
+        lines = "".join(f"{units} {time_s} 1 0\n" for units, time_s in enumerate(times, 1))
         write_text(run.folder / f"P{i}.fpm", lines)
     return [
         {"unit": f"P{i}", "units": units, "time_s": time_s, "speed": units / time_s}
-        for i, times in enumerate(EXAMPLE)
-        for units, time_s in sorted(times)
+        for i, times in enumerate(TIMES) for units, time_s in enumerate(times, 1)
     ]
 
 

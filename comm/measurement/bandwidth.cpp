@@ -3,33 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/statistics.hpp"
 #include "core/device/device.hpp"
 #include "core/memory/unit_memory.hpp"
-#include "core/stream.hpp"
 #include "core/timing.hpp"
 
 namespace steelyard {
-namespace {
-
-constexpr std::int64_t most_elements = std::int64_t{1} << 25;
-constexpr int passes = 5;
-
-}  // namespace
-
-struct GroupBandwidth::Probes {
-  std::optional<MemoryBoundProbe<HostExecution>> host;
-  std::optional<MemoryBoundProbe<CompanionExecution>> companion;
-};
 
 GroupBandwidth::GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::int64_t host_elements,
                                std::int64_t companion_elements)
-    : comm_(comm), co_execution_(co_execution), probes_(std::make_unique<Probes>()) {
-  const auto make = [](auto& probe, auto space, std::int64_t elements) {
+    : comm_(comm), co_execution_(co_execution) {
+  constexpr std::int64_t most_elements = std::int64_t{1} << 25;
+  const auto make = [&](auto& probe, auto space, std::int64_t elements) {
     if (elements > 0) probe.emplace(space, std::min(elements, most_elements));
   };
   // The arrays take at most a quarter of a device's memory, which holds the program's data as well.
@@ -38,22 +26,21 @@ GroupBandwidth::GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::in
   if (device_elements < static_cast<double>(companion_elements)) {
     companion_elements = static_cast<std::int64_t>(device_elements);
   }
-  co_execution_.run([&] { make(probes_->host, HostExecution(), host_elements); },
-                    [&] { make(probes_->companion, CompanionExecution(), companion_elements); });
+  co_execution_.run([&] { make(host_, HostExecution(), host_elements); },
+                    [&] { make(companion_, CompanionExecution(), companion_elements); });
 }
 
-GroupBandwidth::~GroupBandwidth() = default;
-
 double GroupBandwidth::measure_bytes_per_s() {
+  constexpr int passes = 5;
   const auto run = [](const auto& probe) {
     if (probe) probe->run();
   };
   double host = 0.0, companion = 0.0;
   for (int pass = 0; pass < passes; ++pass) {
     STEELYARD_MPI(MPI_Barrier(comm_));
-    const auto [host_s, companion_s] = co_execution_.run([&] { run(probes_->host); }, [&] { run(probes_->companion); });
-    if (probes_->host) host = std::max(host, probes_->host->bytes() / host_s);
-    if (probes_->companion) companion = std::max(companion, probes_->companion->bytes() / companion_s);
+    const auto [host_s, companion_s] = co_execution_.run([&] { run(host_); }, [&] { run(companion_); });
+    if (host_) host = std::max(host, host_->bytes() / host_s);
+    if (companion_) companion = std::max(companion, companion_->bytes() / companion_s);
   }
   return all_sum(comm_, host + companion);
 }
@@ -61,7 +48,7 @@ double GroupBandwidth::measure_bytes_per_s() {
 double GroupBandwidth::array_bytes() const {
   const auto passed = [](const auto& probe) { return probe ? probe->bytes() : 0.0; };
   // A pass reads both arrays and writes one of them.
-  return (passed(probes_->host) + passed(probes_->companion)) * 2.0 / 3.0;
+  return (passed(host_) + passed(companion_)) * 2.0 / 3.0;
 }
 
 namespace {

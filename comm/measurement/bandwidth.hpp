@@ -3,11 +3,12 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/co_execution.hpp"
+#include "core/stream.hpp"
 #include "models/communication/channel_fit.hpp"
 
 namespace steelyard {
@@ -19,7 +20,6 @@ class GroupBandwidth {
   /// Allocates on each unit. @param host_elements of each of the two arrays of doubles; 0 for a unit that does nothing.
   /// Arrays are cut off at 256 MiB, which no cache holds.
   GroupBandwidth(MPI_Comm comm, CoExecution& co_execution, std::int64_t host_elements, std::int64_t companion_elements);
-  ~GroupBandwidth();
 
   /// Sum over all units of the bytes per second of each one's fastest pass of a few, as STREAM counts (003, section
   /// 6.3.2). Collective.
@@ -28,10 +28,10 @@ class GroupBandwidth {
   double array_bytes() const;
 
  private:
-  struct Probes;
   MPI_Comm comm_;
   CoExecution& co_execution_;
-  std::unique_ptr<Probes> probes_;
+  std::optional<MemoryBoundProbe<HostExecution>> host_;
+  std::optional<MemoryBoundProbe<CompanionExecution>> companion_;
 };
 
 /// Copies between host and device of one direction and kind of host memory.

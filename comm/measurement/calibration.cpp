@@ -31,61 +31,35 @@ std::vector<int> ring_sizes(int most, bool only_even) {
   return {sizes.begin(), sizes.end()};
 }
 
-/// Makes the plan of a calibration, channel by channel.
-class Planner {
- public:
-  Planner(const Nodes& nodes, const std::vector<NodeFacts>& facts) : nodes_(nodes), facts_(facts) {
-    ranks_.resize(facts.size());
-    for (std::size_t rank = 0; rank < nodes.node_of_rank.size(); ++rank) {
-      ranks_[static_cast<std::size_t>(nodes.node_of_rank[rank])].push_back(static_cast<int>(rank));
-    }
-  }
-
-  /// Adds the channel between nodes of two kinds, on the first ones that have ranks to measure it.
-  void add(Channel::Scope scope, const std::string& one, const std::string& other) {
-    const bool is_network = scope == Channel::Scope::network;
-    for (std::size_t a = 0; a < facts_.size(); ++a) {
-      for (std::size_t b = 0; b < facts_.size(); ++b) {
-        const bool has_ranks = is_network ? a != b : a == b && ranks_[a].size() > 1;
-        if (!has_ranks || facts_[a].kind != one || facts_[b].kind != other) continue;
-        return add(a, b);
-      }
-    }
-  }
-
-  CalibrationPlan take() { return std::move(plan_); }
-
- private:
-  /// Adds the channel between two nodes, or inside one.
-  void add(std::size_t a, std::size_t b) {
-    const bool is_network = a != b;
-    ChannelPlan plan;
-    plan.channel.name = is_network ? "network" : "shared memory";
-    plan.channel.scope = is_network ? Channel::Scope::network : Channel::Scope::node;
-    plan.channel.between = {facts_[a].kind, facts_[b].kind};
-    const std::size_t ranks = std::min(ranks_[a].size(), ranks_[b].size());
-    for (std::size_t i = 0; i < ranks; ++i) {
-      plan.ranks.push_back(ranks_[a][i]);
-      if (is_network) plan.ranks.push_back(ranks_[b][i]);
-    }
-    const std::size_t narrow = facts_[b].cores < facts_[a].cores ? b : a;
-    const int most = std::min(static_cast<int>(ranks), facts_[narrow].cores) * (is_network ? 2 : 1);
-    if (static_cast<int>(ranks) > facts_[narrow].cores) {
-      plan_.refused.push_back(fmt::format("{}{}: {} has {} for {} ranks", plan.channel.name,
-                                          most < 2 ? "" : fmt::format(" beyond concurrency {}", most),
-                                          nodes_.hosts[narrow], count_of_cores(facts_[narrow].cores),
-                                          ranks_[narrow].size()));
-    }
-    if (most < 2) return;
-    plan.concurrencies = ring_sizes(most, is_network);
-    plan_.channels.push_back(std::move(plan));
-  }
-
-  const Nodes& nodes_;
-  const std::vector<NodeFacts>& facts_;
-  std::vector<std::vector<int>> ranks_;  ///< of each node
-  CalibrationPlan plan_;
+/// A node with the ranks on it.
+struct Node : NodeFacts {
+  std::string host;
+  std::vector<int> ranks;
 };
+
+/// Adds the channel between two nodes, or inside one, to the plan.
+void plan_channel(const Node& a, const Node& b, CalibrationPlan& plan) {
+  const bool is_network = &a != &b;
+  ChannelPlan one;
+  one.channel.name = is_network ? "network" : "shared memory";
+  one.channel.scope = is_network ? Channel::Scope::network : Channel::Scope::node;
+  one.channel.between = {a.kind, b.kind};
+  const std::size_t ranks = std::min(a.ranks.size(), b.ranks.size());
+  for (std::size_t i = 0; i < ranks; ++i) {
+    one.ranks.push_back(a.ranks[i]);
+    if (is_network) one.ranks.push_back(b.ranks[i]);
+  }
+  const Node& narrow = b.cores < a.cores ? b : a;
+  const int most = std::min(static_cast<int>(ranks), narrow.cores) * (is_network ? 2 : 1);
+  if (static_cast<int>(ranks) > narrow.cores) {
+    plan.refused.push_back(fmt::format("{}{}: {} has {} for {} ranks", one.channel.name,
+                                       most < 2 ? "" : fmt::format(" beyond concurrency {}", most), narrow.host,
+                                       count_of_cores(narrow.cores), narrow.ranks.size()));
+  }
+  if (most < 2) return;
+  one.concurrencies = ring_sizes(most, is_network);
+  plan.channels.push_back(std::move(one));
+}
 
 bool joins_same(const Channel& a, const Channel& b) {
   return a.scope == b.scope && a.name == b.name &&
@@ -151,15 +125,28 @@ CalibrationPlan plan_calibration(const Nodes& nodes, const std::vector<NodeFacts
     throw InvalidArgument(fmt::format("facts about {} of {} nodes (expected all)", facts.size(), nodes.count()));
   }
   std::vector<std::string> kinds;
+  std::vector<Node> all;
   for (const NodeFacts& node : facts) {
     if (std::ranges::find(kinds, node.kind) == kinds.end()) kinds.push_back(node.kind);
+    all.push_back({node, nodes.hosts[all.size()], {}});
   }
-  Planner planner(nodes, facts);
-  for (const std::string& kind : kinds) planner.add(Channel::Scope::node, kind, kind);
+  for (std::size_t rank = 0; rank < nodes.node_of_rank.size(); ++rank) {
+    all[static_cast<std::size_t>(nodes.node_of_rank[rank])].ranks.push_back(static_cast<int>(rank));
+  }
+  CalibrationPlan plan;
+  // The channel between nodes of two kinds, on the first ones that have ranks to measure it.
+  const auto add = [&](const std::string& one, const std::string& other, bool is_network) {
+    for (const Node& a : all) {
+      for (const Node& b : all) {
+        const bool has_ranks = is_network ? &a != &b : &a == &b && a.ranks.size() > 1;
+        if (has_ranks && a.kind == one && b.kind == other) return plan_channel(a, b, plan);
+      }
+    }
+  };
+  for (const std::string& kind : kinds) add(kind, kind, false);
   for (auto one = kinds.begin(); one != kinds.end(); ++one) {
-    for (auto other = one; other != kinds.end(); ++other) planner.add(Channel::Scope::network, *one, *other);
+    for (auto other = one; other != kinds.end(); ++other) add(*one, *other, true);
   }
-  CalibrationPlan plan = planner.take();
   if (!plan.channels.empty()) return plan;
   if (plan.refused.empty()) plan.refused = {"there is one rank (expected at least two)"};
   throw InvalidArgument(fmt::format("nothing to measure: {}", fmt::join(plan.refused, "; ")));

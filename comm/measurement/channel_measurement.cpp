@@ -57,13 +57,11 @@ class ChannelMeasurement::ChannelRun {
  public:
   ChannelRun(MPI_Comm comm, const ChannelPlan& plan, const CalibrationDepth& depth)
       : comm_(comm), root_(plan.ranks.front()), depth_(depth) {
-    // The first ring is the pair that plays ping-pong.
-    std::vector<std::size_t> rings{2};
-    for (const int concurrency : plan.concurrencies) {
-      if (concurrency > 2) rings.push_back(static_cast<std::size_t>(concurrency));
-    }
     has_pair_ring_ = !plan.concurrencies.empty() && plan.concurrencies.front() == 2;
-    for (const std::size_t ranks : rings) rings_.emplace_back(comm, std::span(plan.ranks).first(ranks), depth);
+    const auto add_ring = [&](int ranks) { rings_.emplace_back(comm, std::span(plan.ranks.begin(), ranks), depth); };
+    // The first ring is the pair that plays ping-pong.
+    if (!has_pair_ring_) add_ring(2);
+    std::ranges::for_each(plan.concurrencies, add_ring);
     std::vector<int> steps;
     if (MessageExchange* pair = rings_.front().exchange.get()) {
       eager_limit_ = pair->eager_limit();

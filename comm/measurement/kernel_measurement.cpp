@@ -38,6 +38,22 @@ models::MeasuredPoint summarise(const std::vector<double>& seconds, double confi
   return {0.0, mean(seconds), static_cast<int>(seconds.size()), half_width, count_outliers(seconds), {}};
 }
 
+/// What `work` throws: a rank that others wait for has to go on until throw_together().
+std::exception_ptr error_of(const auto& work) {
+  try {
+    work();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+void throw_together(MPI_Comm group, const std::exception_ptr& error) {
+  collectively(group, [&] {
+    if (error) std::rethrow_exception(error);
+  });
+}
+
 }  // namespace
 
 void require_precision(const Precision& precision) {
@@ -62,12 +78,7 @@ GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run
     if (repetition == 0) start_s = now_s();
     STEELYARD_MPI(MPI_Barrier(group));
     UnitSeconds seconds;
-    std::exception_ptr error;
-    try {
-      seconds = run();
-    } catch (...) {
-      error = std::current_exception();
-    }
+    const std::exception_ptr error = error_of([&] { seconds = run(); });
     if (repetition < 0 && !any_rank(group, error != nullptr)) continue;
     host.push_back(seconds.host_s / counts.host);
     companion.push_back(seconds.companion_s / counts.companion);
@@ -77,11 +88,7 @@ GroupPoint measure_group(MPI_Comm group, const std::function<UnitSeconds()>& run
     // Everyone has to stop at the same repetition: precise everywhere, or out of time on some rank.
     const std::vector<double> any = all_max(group, {imprecise ? 1.0 : 0.0, late ? 1.0 : 0.0,
                                                     std::max(seconds.host_s, seconds.companion_s), error ? 1.0 : 0.0});
-    if (any[3] > 0.0) {
-      collectively(group, [&] {
-        if (error) std::rethrow_exception(error);
-      });
-    }
+    if (any[3] > 0.0) throw_together(group, error);
     point.precise = any[0] == 0.0;
     point.kernels_s += any[2];
     if (enough && (point.precise || any[1] > 0.0)) break;
@@ -176,31 +183,25 @@ GroupPoint KernelMeasurement::measure(MPI_Comm group, const UnitSizes& sizes) {
 GroupPoint KernelMeasurement::together(const UnitSizes& sizes) { return measure(group_, sizes); }
 
 GroupPoint KernelMeasurement::alone(const UnitSizes& sizes) {
-  const int rank = rank_in(group_), size = size_of(group_);
   GroupPoint point;
-  for (int turn = 0; turn < size; ++turn) {
-    std::exception_ptr error;
-    sleeping_barrier(group_);
-    if (turn == rank) {
-      try {
-        for (const auto kind : unit_kinds) {
-          UnitSizes one;
-          one[kind] = sizes[kind];
-          if (one[kind] == 0) continue;
-          const GroupPoint measured = measure(MPI_COMM_SELF, one);
-          point[kind] = measured[kind];
-          point.precise = point.precise && measured.precise;
-          point.kernels_s += measured.kernels_s;
-          point.elapsed_s += measured.elapsed_s;
-        }
-      } catch (...) {
-        error = std::current_exception();
-      }
+  const auto measure_own = [&] {
+    for (const auto kind : unit_kinds) {
+      if (sizes[kind] == 0) continue;
+      UnitSizes one;
+      one[kind] = sizes[kind];
+      const GroupPoint measured = measure(MPI_COMM_SELF, one);
+      point[kind] = measured[kind];
+      point.precise = point.precise && measured.precise;
+      point.kernels_s += measured.kernels_s;
+      point.elapsed_s += measured.elapsed_s;
     }
+  };
+  const int rank = rank_in(group_), size = size_of(group_);
+  for (int turn = 0; turn < size; ++turn) {
     sleeping_barrier(group_);
-    collectively(group_, [&] {
-      if (error) std::rethrow_exception(error);
-    });
+    const std::exception_ptr error = turn == rank ? error_of(measure_own) : nullptr;
+    sleeping_barrier(group_);
+    throw_together(group_, error);
   }
   point.precise = !any_rank(group_, !point.precise);
   return point;
@@ -246,13 +247,6 @@ struct Rounds {
 /// Sizes of one unit.
 using Measured = std::map<double, Rounds>;
 
-void add(Measured& measured, const models::MeasuredPoint& point, bool precise) {
-  if (!(point.units > 0.0)) return;
-  Rounds& rounds = measured[point.units];
-  rounds.points.push_back(point);
-  rounds.precise = rounds.precise && precise;
-}
-
 void merge(const Measured& measured, double confidence, models::FpmFile& file) {
   for (const auto& [units, rounds] : measured) {
     file.drift.add(rounds.points);
@@ -275,17 +269,17 @@ class Builder {
     }
   }
 
-  /// @throws InvalidArgument
-  void require_room(const std::vector<std::int64_t>& sizes) const {
-    double largest = 0.0;
+  /// @throws InvalidArgument for a size that fits no unit of the group
+  void require_room() const {
+    double most = 0.0;
     for (const auto kind : unit_kinds) {
-      if (built_[kind]) largest = std::max(largest, built_[kind]->group.max_units);
+      if (built_[kind]) most = std::max(most, built_[kind]->group.max_units);
     }
-    largest = all_max(group_, largest);
-    for (const std::int64_t size : sizes) {
-      if (static_cast<double>(size) <= largest) continue;
+    most = all_max(group_, most);
+    for (const std::int64_t size : plan_.sizes) {
+      if (static_cast<double>(size) <= most) continue;
       throw InvalidArgument(
-          fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, largest));
+          fmt::format("{} computation units do not fit into any unit's memory (at most {:.0f})", size, most));
     }
   }
 
@@ -325,7 +319,12 @@ class Builder {
 
  private:
   void take(const GroupPoint& point, PerUnit<Measured>& measured) {
-    for (const auto kind : unit_kinds) add(measured[kind], point[kind], point.precise);
+    for (const auto kind : unit_kinds) {
+      if (!(point[kind].units > 0.0)) continue;
+      Rounds& rounds = measured[kind][point[kind].units];
+      rounds.points.push_back(point[kind]);
+      rounds.precise = rounds.precise && point.precise;
+    }
     MeasuringTime& time = built_.time;
     const double overhead_s = point.elapsed_s - point.kernels_s;
     time.kernels_s += point.kernels_s;
@@ -350,7 +349,7 @@ BuiltModels build_models(const Session& session, MPI_Comm group, CoExecution& co
   const double start_s = now_s();
   Builder builder(session, group, co_execution, units, kernel, plan);
   // Before minutes have gone into smaller sizes; an adaptive selection stays between these.
-  builder.require_room(plan.sizes);
+  builder.require_room();
   std::vector<std::int64_t> sizes = plan.sizes;
   const auto measure = [&](std::int64_t size) {
     builder.measure(size);

@@ -1,6 +1,6 @@
 # shellcheck disable=SC2154  # setup.bash sets steelyard_cache
 # Configures and builds a preset, shows how far long work is and what each stage took, and knows how to start MPI here.
-# Sourced by benchmarks/run, tests/run and tests/checks/ after setup.bash.
+# Sourced by setup.bash.
 
 # steelyard_configure ROOT PRESET [CMAKE ARGUMENTS...]: output goes to build/PRESET.log and is shown when it fails.
 steelyard_configure() {

@@ -46,7 +46,7 @@ steelyard_fetch_catch2() {
     return 0 # made by the set-up we waited for
   fi
   steelyard_say "fetching Catch2 3 (once)"
-  if ! steelyard_private_apt_update -backports >>"$steelyard_log" 2>&1; then
+  if ! steelyard_read_backports >>"$steelyard_log" 2>&1; then
     steelyard_fail "cannot reach the Debian package archive (log: $steelyard_log);" \
       "set Catch2_ROOT to an installed Catch2 3" || return 1
   fi
@@ -64,26 +64,21 @@ steelyard_fetch_catch2() {
   fi
 }
 
-# Prints the address from which this machine gets its own release.
-steelyard_debian_address() {
-  # shellcheck disable=SC2016  # apt-get expands these itself
-  apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(RELEASE) $(CODENAME)' 'Created-By: Packages' 2>/dev/null |
-    awk -v release="$1" '$2 == "main" && ($3 == release || $4 == release) && !found++ { print $1 }'
-}
-
-# Reads the index of one suite of the archive into $steelyard_work; use it with `apt-get -c "$steelyard_work/apt.conf"`.
-# The trusted keys are the machine's own, so apt verifies the index and with it every file named there.
-# SUFFIX follows the name of the machine's release ("" or "-backports").
-steelyard_private_apt_update() {
-  local suffix=$1 codename address
+# Reads the index of the backports into $steelyard_work; use it with `apt-get -c "$steelyard_work/apt.conf"`. The trusted
+# keys are the machine's own, so apt verifies the index and with it every file named there.
+steelyard_read_backports() {
+  local codename address
   codename=$(steelyard_debian_codename)
-  address=$(steelyard_debian_address "$codename")
+  # The address from which this machine gets its own release.
+  # shellcheck disable=SC2016  # apt-get expands these itself
+  address=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT) $(RELEASE) $(CODENAME)' 'Created-By: Packages' \
+    2>/dev/null | awk -v release="$codename" '$2 == "main" && ($3 == release || $4 == release) && !found++ { print $1 }')
   if [[ -z $address ]]; then
     echo "apt knows no archive for the release '$codename'"
     return 1
   fi
   mkdir -p "$steelyard_work/lists/partial" "$steelyard_work/archives/partial" &&
-    printf 'deb %s %s%s main\n' "$address" "$codename" "$suffix" >"$steelyard_work/sources.list" &&
+    printf 'deb %s %s-backports main\n' "$address" "$codename" >"$steelyard_work/sources.list" &&
     cat >"$steelyard_work/apt.conf" <<END || return 1
 Dir::Etc::sourcelist "$steelyard_work/sources.list";
 Dir::Etc::sourceparts "/dev/null";

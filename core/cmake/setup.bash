@@ -16,6 +16,8 @@ steelyard_here=$(dirname "${BASH_SOURCE[0]}")
 source "$steelyard_here/provide_catch2.bash"
 # shellcheck source=core/cmake/provide_kokkos.bash
 source "$steelyard_here/provide_kokkos.bash"
+# shellcheck source=core/cmake/build.bash
+source "$steelyard_here/build.bash"
 
 # The Debian packages that Steelyard needs.
 steelyard_run_packages=(
@@ -37,7 +39,7 @@ steelyard_test_packages=(
 steelyard_check_packages=(
   clang-format clang-tidy
   libomp-dev # <omp.h> for clang-tidy
-  libbenchmark-dev # benchmarks/micro
+  libbenchmark-dev # benchmarks/micro.cpp
 )
 
 steelyard_setup() {

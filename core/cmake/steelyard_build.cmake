@@ -40,12 +40,16 @@ if(STEELYARD_NATIVE)
   endif()
 endif()
 
-# steelyard_library(NAME HEADERS … SOURCES … LINK …)
-# A library `steelyard::NAME` of this folder. Headers are given by their path from here, included from the root of the
-# tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`. A component of the CMake
-# package, which core/cmake/steelyard-config.cmake.in knows.
+# steelyard_library(NAME PAIRS … HEADERS … SOURCES … LINK …)
+# A library `steelyard::NAME` of this folder; a pair is NAME.hpp and NAME.cpp. Headers are given by their path from here,
+# included from the root of the tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.
+# A component of the CMake package, which core/cmake/steelyard-config.cmake.in knows.
 function(steelyard_library name)
-  cmake_parse_arguments(arg "" "" "HEADERS;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "PAIRS;HEADERS;SOURCES;LINK" ${ARGN})
+  foreach(pair ${arg_PAIRS})
+    list(APPEND arg_HEADERS ${pair}.hpp)
+    list(APPEND arg_SOURCES ${pair}.cpp)
+  endforeach()
   add_library(steelyard_${name} ${arg_SOURCES})
   add_library(steelyard::${name} ALIAS steelyard_${name})
   set_target_properties(steelyard_${name} PROPERTIES EXPORT_NAME ${name})
@@ -57,15 +61,6 @@ function(steelyard_library name)
   install(TARGETS steelyard_${name} EXPORT steelyard-${name} COMPONENT libraries
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard COMPONENT libraries)
-endfunction()
-
-# steelyard_executable(NAME SOURCES … LINK …): a program of this folder that is not installed.
-function(steelyard_executable name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${arg_LINK})
-  steelyard_warnings(${name})
 endfunction()
 
 function(steelyard_warnings target)

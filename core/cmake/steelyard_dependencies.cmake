@@ -20,17 +20,16 @@ if(STEELYARD_ENABLE_KOKKOS)
   find_package(PNG REQUIRED)
   # Optional, and good only for the Kokkos of its own release.
   find_package(KokkosKernels QUIET)
-  set(STEELYARD_HAS_KOKKOS_KERNELS OFF)
+  set(kernels "no Kokkos Kernels")
   if(KokkosKernels_FOUND AND KokkosKernels_VERSION VERSION_EQUAL Kokkos_VERSION)
     set(STEELYARD_HAS_KOKKOS_KERNELS ON)
+    set(kernels "Kokkos Kernels")
+    # Multiplies on devices whose vendor's BLAS is not known here, and on hosts in tests.
+    if(STEELYARD_HAS_DEVICE AND NOT STEELYARD_DEVICE_CALLS)
+      set(STEELYARD_NEEDS_KOKKOS_KERNELS ON)
+    endif()
   endif()
-  # Multiplies on devices whose vendor's BLAS is not known here, and on hosts in tests.
-  set(STEELYARD_NEEDS_KOKKOS_KERNELS OFF)
-  if(STEELYARD_HAS_KOKKOS_KERNELS AND STEELYARD_HAS_DEVICE AND NOT STEELYARD_DEVICE_CALLS)
-    set(STEELYARD_NEEDS_KOKKOS_KERNELS ON)
-  endif()
-  message(STATUS "Steelyard: Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES}, "
-                 "Kokkos Kernels ${STEELYARD_HAS_KOKKOS_KERNELS}, BLAS ${BLAS_LIBRARIES}")
+  message(STATUS "Steelyard: Kokkos ${Kokkos_VERSION} with ${Kokkos_DEVICES}, ${kernels}, BLAS ${BLAS_LIBRARIES}")
 endif()
 
 if(STEELYARD_ENABLE_MPI)

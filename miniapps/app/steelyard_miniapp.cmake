@@ -20,6 +20,16 @@ endfunction()
 # The program NAME: all commands of the tool `steelyard`, of which `measure`, `predict` and `conformance` know these
 # mini-apps. Needs the component `tool`.
 function(steelyard_add_tool name)
+  steelyard_write_main(${name} tool_main ${ARGN})
+  add_executable(${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp)
+  list(TRANSFORM ARGN PREPEND steelyard_ OUTPUT_VARIABLE libraries)
+  list(TRANSFORM libraries APPEND _app)
+  target_link_libraries(${name} PRIVATE ${libraries} steelyard::tool)
+  steelyard_name_commit(${name})
+endfunction()
+
+# Writes NAME_main.cpp, whose main() calls steelyard::tool::FUNCTION with these mini-apps.
+function(steelyard_write_main name function)
   set(declarations "")
   set(calls "")
   foreach(app ${ARGN})
@@ -27,11 +37,6 @@ function(steelyard_add_tool name)
     string(APPEND calls "  apps.push_back(steelyard::make_${app}());\n")
   endforeach()
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tool_main.cpp.in ${name}_main.cpp @ONLY)
-  add_executable(${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp)
-  list(TRANSFORM ARGN PREPEND steelyard_ OUTPUT_VARIABLE libraries)
-  list(TRANSFORM libraries APPEND _app)
-  target_link_libraries(${name} PRIVATE ${libraries} steelyard::tool)
-  steelyard_name_commit(${name})
 endfunction()
 
 # Results of a program outside the tree name the commit of its project.

@@ -8,20 +8,18 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "core/co_execution.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/steelyard/command.hpp"
+#include "miniapps/steelyard/tool.hpp"
 #include "models/kinds/model_kinds.hpp"
 #include "partition/algorithms.hpp"
 #include "partition/rectangles/column.hpp"
 
-namespace steelyard::micro {
-
-/// Every mini-app of the build, as CMake lists them.
-std::vector<std::unique_ptr<MiniApp>> mini_apps();
-
+namespace steelyard {
 namespace {
 
 /// Runs of `units` computation units on the unit's own thread, with the flops and bytes of a second.
@@ -42,8 +40,8 @@ void run_kernel(benchmark::State& state, const MeasurableKernel& kernel, Process
 }
 
 /// Every kernel that `steelyard conformance` knows, in a shape that users run, at two sizes.
-void register_kernels(const RankUnits& units, CoExecution& co_execution) {
-  for (const auto& app : mini_apps()) {
+void register_kernels(const tool::MiniApps& apps, const RankUnits& units, CoExecution& co_execution) {
+  for (const std::unique_ptr<MiniApp>& app : apps) {
     app->prepare();
     for (const ProcessingUnit& unit : tool::units_of(units)) {
       const char* const name = unit.kind == ProcessingUnit::Kind::host ? "host" : "device";
@@ -137,10 +135,10 @@ void register_algorithms() {
   }
 }
 
-ExitCode run(Session& session, const RunOptions& options) {
+ExitCode run(Session& session, const RunOptions& options, const tool::MiniApps& apps) {
   const StartedUnits started(session, options);
   CoExecution co_execution(session.machine(), started.units());
-  register_kernels(started.units(), co_execution);
+  register_kernels(apps, started.units(), co_execution);
   register_algorithms();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
@@ -148,14 +146,17 @@ ExitCode run(Session& session, const RunOptions& options) {
 }
 
 }  // namespace
-}  // namespace steelyard::micro
 
-int main(int argc, char** argv) {
-  using namespace steelyard;
+namespace tool {
+/// The whole of the main() that steelyard_write_main() writes.
+int micro_main(int argc, char** argv, const std::string& name, const MiniApps& apps) {
   benchmark::Initialize(&argc, argv);
-  CLI::App parser("Kernels, partitioning algorithms and fits of speed models, timed", "steelyard-micro");
+  CLI::App parser("Kernels, partitioning algorithms and fits of speed models, timed", name);
   RunOptions options;
   add_standard_options(parser);
   add_unit_options(parser, options);
-  return run_program(argc, argv, parser, [&](Session& session) { return micro::run(session, options); });
+  return run_program(argc, argv, parser, [&](Session& session) { return run(session, options, apps); });
 }
+}  // namespace tool
+
+}  // namespace steelyard
