@@ -92,7 +92,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
     const int per_node = count.per_node > 0 ? count.per_node : count.processes;
     for (int process = 0; process < count.processes; ++process) {
       node_of_rank_.push_back(process / per_node);
-      add_units(process, options.units.value_or(UnitChoice::host), {});
+      add_units(process, options.units.value_or(UnitChoice::host), {1.0, 1.0});
     }
     for (std::size_t i = 0; options.slowdown.empty() && !options.models.empty() && i < slots().size(); ++i) {
       slowdowns_[i] = models::read_fpm_file(options.models[i % options.models.size()]).slowdown;
