@@ -154,6 +154,13 @@ double unpack_seconds(Resources& on, const PassPlans& passes, double point_bytes
 }  // namespace
 
 PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<Slot>& slots, Exchange exchange) {
+  const auto negative = [](std::int64_t count) { return count < 0; };
+  if (shares.rows.size() != slots.size() || shares.columns.size() != slots.size() ||
+      std::ranges::any_of(shares.rows, negative) || std::ranges::any_of(shares.columns, negative)) {
+    throw InvalidArgument(
+        fmt::format("rows of {} and columns of {} units for {} units (expected one each, none negative)",
+                    shares.rows.size(), shares.columns.size(), slots.size()));
+  }
   const std::vector<Range> rows = consecutive(shares.rows), columns = consecutive(shares.columns);
   const int batches = batches_of(exchange);
   PassPlans plans{plan_pass(rows, columns, slots, batches), plan_pass(columns, rows, slots, batches)};

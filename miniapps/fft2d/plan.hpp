@@ -99,7 +99,8 @@ struct PassPlans {
   PassPlan rows;
   PassPlan columns;
 };
-/// @param shares of every slot @param slots of all ranks, each with one at least
+/// @param slots of all ranks, each with one at least
+/// @throws InvalidArgument unless there are as many of each share as slots, none negative
 PassPlans plan_passes(const Problem& problem, const Shares& shares, const std::vector<Slot>& slots, Exchange exchange);
 
 /// Options of fft2d.

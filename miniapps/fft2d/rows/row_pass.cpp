@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 #include "core/base/errors.hpp"
 #include "core/memory/streamed_store.hpp"
@@ -242,16 +243,22 @@ class HostRowPass : public RowPass<Element> {
 };
 
 /// The pieces that have columns, in ascending order; the others may lie anywhere.
+/// @param least_pitch elements that lie side by side; without, those of a piece's columns
 /// @throws InvalidArgument unless they cover points [0, points), each once
 template <class Piece>
-std::vector<Piece> sorted_cover(std::span<const Piece> pieces, std::int64_t points) {
+std::vector<Piece> sorted_cover(std::span<const Piece> pieces, std::int64_t points,
+                                std::optional<std::int64_t> least_pitch) {
   std::vector<Piece> cover(pieces.begin(), pieces.end());
   std::erase_if(cover, [](const Piece& piece) { return piece.count == 0; });
   std::ranges::sort(cover, {}, &Piece::first);
   std::int64_t covered = 0;
-  for (const Piece& piece : cover) {
-    if (piece.first != covered) throw InvalidArgument(fmt::format("no piece from column {} on", covered));
-    covered += piece.count;
+  for (const auto& [data, pitch, first, count] : cover) {
+    if (data == nullptr || first != covered || count < 0 || pitch < least_pitch.value_or(count)) {
+      throw InvalidArgument(fmt::format(
+          "piece{} of columns {} to {} with a pitch of {} (expected one from {} on whose rows do not overlap)",
+          data == nullptr ? " without data" : "", first, first + count, pitch, covered));
+    }
+    covered += count;
   }
   if (covered != points) throw InvalidArgument(fmt::format("pieces cover {} points of {}", covered, points));
   return cover;
@@ -285,8 +292,9 @@ void RowPass<Element>::run(std::int64_t first, std::int64_t count, In in, Out ou
   if (first < 0 || count < 0 || count > rows_) {
     throw InvalidArgument(fmt::format("{} rows from {} on; the pass was made for at most {}", count, first, rows_));
   }
-  const std::vector rows = sorted_cover(in, transformation_.length);
-  const std::vector columns = sorted_cover(out, stored());
+  const std::vector rows = sorted_cover(in, transformation_.length, std::nullopt);
+  const std::vector columns =
+      sorted_cover(out, stored(), transformation_.transpose ? std::optional(count) : std::nullopt);
   if (count > 0) transform(first, count, rows, columns);
 }
 
