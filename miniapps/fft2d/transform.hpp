@@ -187,7 +187,7 @@ class Transform {
     const std::int64_t stored_rows = problem_.transposed ? unit.columns.count : unit.rows.count;
     unit.field = touched_memory(peer.space(), std::max(input_points, stored_rows * result_pitch_));
     unit.between = touched_memory(peer.space(), unit.columns.count * between_pitch_);
-    // None without rows.
+    // A unit without rows has no pass.
     const auto make = [&]<class Element>(std::unique_ptr<RowPass<Element>>& pass, const PassPlan& plan,
                                          const RowTransformation& what) {
       const std::vector<Range>& batches = plan.batches[slot];

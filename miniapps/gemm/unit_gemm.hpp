@@ -58,7 +58,7 @@ struct TransferOverlap {
 };
 
 inline TransferOverlap transfer_overlap(const std::vector<EngineOperation>& operations) {
-  // Of the numbers of copies and of multiplications under way, by time.
+  // Changes of the numbers of copies and of multiplications under way, by time.
   std::map<double, std::array<int, 2>> changes;
   for (const EngineOperation& operation : operations) {
     const std::size_t kind = operation.engine == Engine::multiplying ? 1 : 0;

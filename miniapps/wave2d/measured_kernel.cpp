@@ -116,8 +116,8 @@ std::vector<long double> next_level(const Problem& problem, const std::vector<lo
   return next;
 }
 
-/// Its runs return from check_run() the unit's rows of the current level, those of the previous one, and the messages
-/// that leave.
+/// Kernel of pass_kernel(). Its check_run() returns the unit's rows of the current level, those of the previous one,
+/// and the messages that leave.
 class MeasuredKernel : public MeasurableKernel {
  public:
   MeasuredKernel(const Problem& problem, ElementType element, int time_tile)
