@@ -63,7 +63,9 @@ CopyTimes time_copies(const std::string& name, const To& to, const From& from, c
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const auto range = Kokkos::make_pair(std::size_t{0}, static_cast<std::size_t>(bytes[i]));
-      const auto copy = [&] { Kokkos::deep_copy(space, Kokkos::subview(to, range), Kokkos::subview(from, range)); };
+      const auto target = Kokkos::subview(to, range);
+      const auto source = Kokkos::subview(from, range);
+      const auto copy = [&] { Kokkos::deep_copy(space, target, source); };
       fenced_seconds(space, copy);  // warms up
       std::vector<double> times_s;
       while (times_s.size() < repetitions) times_s.push_back(fenced_seconds(space, copy));

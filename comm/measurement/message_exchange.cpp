@@ -66,7 +66,9 @@ MessageExchange::MessageExchange(MPI_Comm comm, int largest_bytes, std::size_t f
       largest_bytes_(largest_bytes),
       out_(message_memory(largest_bytes, '\1')),
       in_(message_memory(largest_bytes, '\2')),
-      other_memory_(footprint_bytes, '\1') {}
+      other_memory_(footprint_bytes, '\1') {
+  if (ranks_ < 2) throw InvalidArgument(fmt::format("messages between {} ranks (expected two or more)", ranks_));
+}
 
 void MessageExchange::sweep() {
   constexpr std::size_t line = 64;

@@ -18,6 +18,7 @@ class MessageExchange {
   /// @param comm of at least two ranks @param largest_bytes size of the buffers
   /// @param footprint_bytes what every rank goes through before each message of ping_pong_s() and ring_s(), which then
   /// comes from and goes to memory; 0: messages stay in the caches
+  /// @throws InvalidArgument for fewer ranks
   MessageExchange(MPI_Comm comm, int largest_bytes, std::size_t footprint_bytes = 0);
 
   /// Half a round trip, mean over `repetitions`: time of one transmission that nothing else disturbs. Source: 003,

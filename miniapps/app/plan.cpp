@@ -85,6 +85,7 @@ std::vector<models::PatternCosts> Resources::message_costs(
   on_all_ranks([&] { costs = models::pattern_costs(patterns(), channels->platform, channels->placement); });
   return costs;
 }
+
 Processes::Processes(const RunOptions& options, const ProcessCount& count, bool has_messages) : Resources(options) {
   if (!options.layout.empty()) {
     read_layout_file(options.layout);

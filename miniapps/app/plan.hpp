@@ -107,7 +107,8 @@ class Resources {
   /// Emulated slowdown of every slot.
   const std::vector<double>& slowdowns() const { return slowdowns_; }
   /// One speed model for every slot: from these files (one for all slots, one per unit of a rank, or one per slot) or,
-  /// in a run without files, measured; on paper, without files, constant speeds of 1 / slowdown.
+  /// in a run without files, measured; on paper, without files, constant speeds of 1 / slowdown. Seconds of files are
+  /// multiplied by the quotient of the slot's slowdown and that of the measured unit.
   /// @param total computation units to be distributed @param algorithm for which the models are fitted
   /// @throws InvalidArgument for another number of files, FileFormatError for bad files, models of another kernel, or
   /// of several files one of a host for a device or the other way round; in a run CollectiveError instead

@@ -49,6 +49,9 @@ PivotExchange::PivotExchange(Communication communication, MPI_Comm comm, const P
       element_(element),
       rank_(rank_in(comm)) {
   STEELYARD_MPI(MPI_Type_size(element, &element_bytes_));
+  if (const int ranks = size_of(comm); std::ssize(rectangles_) != ranks) {
+    throw InvalidArgument(fmt::format("{} rectangles for {} ranks (expected one each)", rectangles_.size(), ranks));
+  }
   require_countable_pivots(problem_, rectangles_);
   const auto own = static_cast<std::size_t>(rank_);
   tile_ = problem_.tile(rectangles_[own]);

@@ -32,7 +32,7 @@ struct PivotPanels {
 class PivotExchange {
  public:
   /// Collective. @param rectangles of each rank: disjoint, covering all blocks @param element double or float
-  /// @throws InvalidArgument as require_countable_pivots(); MpiError
+  /// @throws InvalidArgument for another number of rectangles than ranks, and as require_countable_pivots(); MpiError
   PivotExchange(Communication communication, MPI_Comm comm, const Problem& problem,
                 std::vector<partition::Rectangle> rectangles, MPI_Datatype element);
 
