@@ -158,6 +158,8 @@ class Run : public AppRun {
     }
     return outcome;
   }
+  /// Writes the files that the user named and, with `--result`, flow.vti, centre_lines.csv and flow.png into that
+  /// folder: those first that cost most to make again.
   void write_files() override {
     const std::filesystem::path& result = options_.run.result;
     const auto write = [&](const std::filesystem::path& path, const char* in_result, const auto& writer) {

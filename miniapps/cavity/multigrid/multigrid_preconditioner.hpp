@@ -269,7 +269,9 @@ class MultigridPreconditioner {
   template <class Sweep>
   void with_halo(const UnitGrid<Execution>& grid, RowExchange& exchange, int depth, Field& field, int k, RowRange rows,
                  const Sweep& sweep) const {
-    // Farther from a neighbour, rows of both levels and what goes between them are the unit's own.
+    // Down, a merged row reads from two rows before its first one to three behind that. Up, a row and both neighbours
+    // read merged rows that begin from two rows before them to one behind. Merged rows begin at least a row apart, and
+    // belong to the owner of their first row: three rows at an end that has a neighbour suffice, merging or not.
     constexpr std::int64_t outer_rows = 3;
     const RowRange held = at(k).held;
     const std::int64_t begin = held.begin > 0 ? std::min(rows.begin + outer_rows, rows.end) : rows.begin;

@@ -296,6 +296,12 @@ TEST_CASE("merged reductions take the same way") {
       const double residual = report(ways[0], few).residual;
       CHECK(std::abs(report(ways[1], few).residual - residual) <= 1e-8 * residual);
     }
+    // They end with the first residual that is small enough.
+    for (const Way* const way : {&ways[0], &ways[1]}) {
+      SolveSettings fewer = to(1e-10);
+      fewer.most_iterations = (way == &ways[0] ? one : other) - 1;
+      CHECK(report(*way, fewer).outcome == too_many_iterations);
+    }
   };
   check(shifted_system(20, 24, 1e-3), cg);
   check(momentum_system(20, 24), bicgstab);
