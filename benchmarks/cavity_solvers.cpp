@@ -111,7 +111,7 @@ class Size {
  private:
   static constexpr double bound_bytes_per_cell = 2 * MemoryBoundProbe<Execution>::bytes_per_element;
 
-  /// The app's, with its own time step, in which the lid moves by a cell.
+  /// The app's problem on this grid, with its default time step, in which the lid moves by a cell.
   static Problem problem_of(const SharedGrid& shared) {
     Problem problem{shared.rows(), shared.columns()};
     problem.time_step = std::min(problem.dx(), problem.dy());

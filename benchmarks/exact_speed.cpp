@@ -37,7 +37,7 @@ TimeTable varied_table(Random& random, int sizes, double variation) {
   return table;
 }
 
-/// One for each of the variations.
+/// A table for each of the variations.
 std::vector<TimeTable> varied_tables(Random& random, int sizes, const std::vector<double>& variations) {
   std::vector<TimeTable> tables;
   for (const double variation : variations) tables.push_back(varied_table(random, sizes, variation));

@@ -165,7 +165,7 @@ struct Comparison {
   }
 
   static double percent(double ratio) { return 100.0 * (ratio - 1.0); }
-  /// The last size's.
+  /// Improvements at the last size.
   std::string last() const {
     // Too few rounds have no interval.
     const std::string interval = std::isfinite(half_width) ? fmt::format(" +- {:.1f}", 100.0 * half_width) : "";

@@ -63,7 +63,7 @@ std::string heading_of(std::span<const Figure> candidates, const Run& run, const
   return figure != nullptr ? figure->heading : otherwise;
 }
 
-/// Its value with at least two significant digits, or two behind the point.
+/// Value of that figure: a speed with two significant digits at least, a share with two digits behind the point.
 std::string figure_cell(std::span<const Figure> candidates, const Run& run) {
   const Figure* const figure = find_figure(candidates, run);
   if (figure == nullptr) return "-";
@@ -151,7 +151,7 @@ const std::vector<Configuration> known_configurations = {
     {"column-slow-rank", "2 ranks, one /{:g}, column", "even-slow-rank"},
 };
 
-/// Those of the main job in its order, then any others, under their folders' names.
+/// Configurations with results: those of the main job in its order, then any others, under their folders' names.
 std::vector<Configuration> configurations_of(const std::map<std::string, std::vector<Run>>& runs) {
   std::vector<Configuration> configurations = known_configurations;
   std::erase_if(configurations, [&](const Configuration& one) { return !runs.contains(one.folder); });

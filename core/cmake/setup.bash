@@ -7,7 +7,7 @@
 #
 # Afterwards CMAKE_PREFIX_PATH leads CMake to all of it. What is fetched or built lives in a cache folder outside the
 # tree: $STEELYARD_CACHE, by default $XDG_CACHE_HOME/steelyard or ~/.cache/steelyard. A failure is one line on standard
-# error that says what to do, and status 1.
+# error that says what to do, and a status other than 0. Functions that build and start programs are in build.bash.
 #
 # Every step checks its own result instead of relying on `set -e`, which a caller's `||` would switch off.
 
