@@ -91,7 +91,8 @@ HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::sp
       kind = kinds.end() - 1;
     }
     kind_of_group.push_back(&*kind);
-    group_models.push_back(units.size() == 1 ? units.front() : &*kind);
+    // Groups alike have the same model, so that an algorithm looks at it once.
+    group_models.push_back(units.size() == 1 ? kind->units().front() : &*kind);
   }
 
   const std::vector<std::int64_t> shares = outer.distribute(total, group_models).units;

@@ -39,9 +39,9 @@ void require_pattern(const MessagePattern& pattern);
 /// Processes on the nodes of a platform: which channel a message takes, and what contends with it.
 class Placement {
  public:
-  /// Scope of contention for a channel: messages inside one node and, for each has a link of its own to a switch, those
-  /// that one node sends or receives. Or as in the paper, whose nodes are two, those of all nodes (001, equations 8,
-  /// 9).
+  /// Scope of contention for a channel: messages inside one node; between nodes, those that one node sends or receives,
+  /// because each has a link of its own to a switch. Or, as in the paper with its two nodes, messages of all nodes
+  /// (001, equations 8 and 9).
   enum class Contention { per_node, per_channel };
 
   /// @param node_of_process 0, 1, …, see steelyard::Nodes

@@ -264,8 +264,8 @@ std::optional<std::int64_t> least_bottleneck(std::int64_t total, const Choices& 
     if (cost == infinite) return std::nullopt;
     too_low = cost;
     const std::int64_t step = std::min(further, dearest - cost);
+    further += std::min(step, dearest - cost - step);  // doubled, but for what would be beyond the dearest
     cost = step > 0 ? cost + step : infinite;
-    further += step;
   }
   if (too_low < *bound) return bound;
   std::vector<std::int64_t> costs;
