@@ -30,7 +30,8 @@ namespace blas {
 /// space's queue and the caller fences. As in every BLAS, C is written without being read where beta is 0, A and B are
 /// not read where alpha is 0, and without a column in A, C becomes beta C. C must not overlap A or B.
 /// @tparam Execution of the host unit or of the companion @param a m x k, @param b k x n, @param c m x n: in its memory
-/// @throws InvalidArgument for extents that do not fit or that a BLAS cannot count, RuntimeFailure from a device
+/// @throws InvalidArgument for extents that do not fit or that a BLAS cannot count, RuntimeFailure from a device or
+/// without a BLAS for it
 template <class Execution, class Scalar>
 void gemm(const Execution& space, Scalar alpha, const std::type_identity_t<ConstMatrix<Execution, Scalar>>& a,
           const std::type_identity_t<ConstMatrix<Execution, Scalar>>& b, std::type_identity_t<Scalar> beta,

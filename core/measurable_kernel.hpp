@@ -21,7 +21,8 @@ class KernelRun {
   virtual void run() = 0;
   /// Seconds of the last run's parts, as many as KernelFacts::parts, without what an emulated slowdown adds.
   virtual std::span<const double> parts_s() const { return {}; }
-  /// Runs the kernel on the input of MeasurableKernel::reference(). @return its results, in the reference's order
+  /// Runs the kernel on the input of MeasurableKernel::reference(); called on the unit's own thread, at any time.
+  /// @return all that it computes, in the reference's order
   virtual std::vector<double> check_run() = 0;
 };
 

@@ -29,8 +29,9 @@ struct VtiArray {
 /// Writes fields on a regular grid as VTK image data (`.vti`), which ParaView and VisIt read: values of points, float
 /// or double, as raw appended data. Viewers show the first scalar and the first vector first. Source: VTK File Formats,
 /// "XML File Formats", ImageData and AppendedData.
-/// @throws InvalidArgument for no array, one without a name or without a value for each component of each point, and a
-/// grid without points or a finite place; RuntimeFailure when the file cannot be written
+/// @throws InvalidArgument for no array, one without a name or without a value for each component of each point, a grid
+/// without points, a spacing that is not positive and finite or an origin that is not finite; RuntimeFailure when the
+/// file cannot be written
 template <class Element>
 void write_vti_file(const std::filesystem::path& path, const VtiGrid& grid,
                     const std::vector<VtiArray<Element>>& arrays);

@@ -213,7 +213,7 @@ double choose_unit(std::string& label, const Range& range, SvgPlot::Scale scale)
   double factor = 1.0;
   const char* prefix = "";
   for (const char* const next : {"m", "µ", "n"}) {
-    if (size == 0.0 || size * factor >= 1.0) break;
+    if (size == 0.0 || size * factor >= 1.0 || range.high * factor > PlotAxis::largest / 1000.0) break;
     factor *= 1000.0;
     prefix = next;
   }
