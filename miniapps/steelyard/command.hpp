@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/collective.hpp"
 #include "comm/session.hpp"
 #include "core/base/plot/svg_plot.hpp"
 #include "core/co_execution.hpp"
@@ -36,29 +37,31 @@ void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen)
 void add_compare_command(CLI::App& parser, Action& chosen);
 void add_report_command(CLI::App& parser, Action& chosen);
 
-/// Action of a command that needs no other rank: rank 0 makes the text, which is printed.
-Action print_from_root(const std::function<std::string()>& make_text);
-
 /// Adds a subcommand whose action is `run`: of the session and the options, or of a command that needs no other rank,
-/// of the options alone, which returns the text to print. @return where the options are added, and where they go
+/// of the options alone, which returns the text to print; rank 0 makes it.
+/// @return where the options are added, and where they go
 template <class Options, class Run>
 std::pair<CLI::App*, std::shared_ptr<Options>> add_command(CLI::App& parser, const std::string& name,
                                                            const std::string& description, Action& chosen, Run run) {
   auto options = std::make_shared<Options>();
   CLI::App* command = parser.add_subcommand(name, description);
   command->callback([=, &chosen] {
-    if constexpr (std::is_invocable_v<Run, Options&>) {
-      chosen = print_from_root([=] { return run(*options); });
-    } else {
-      chosen = [=](Session& session) { return run(session, *options); };
-    }
+    chosen = [=](Session& session) {
+      if constexpr (std::is_invocable_v<Run, Options&>) {
+        std::string text;
+        on_root(session.comm(), [&] { text = run(*options); });
+        session.print(text);
+        return ExitCode::good;
+      } else {
+        return run(session, *options);
+      }
+    };
   });
   return {command, options};
 }
 
-/// A command with a subcommand for each mini-app. @param missing what the error names where the user chose none
-CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
-                              const std::string& missing);
+/// A command with a subcommand for each mini-app, of which the user has to choose one.
+CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description);
 /// An option that takes a value; of a number `--help` has the default. @param type such as FILE
 template <class Value>
 CLI::Option* add_value(CLI::App& command, const std::string& name, Value& value, const std::string& description,

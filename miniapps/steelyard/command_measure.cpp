@@ -33,11 +33,6 @@ bool drifts(const MeasuredPoint& point, const BuildPlan& plan) {
   return point.confidence_s > plan.precision.relative * point.time_s;
 }
 
-std::string use(const models::FpmFile& file, const MeasuredPoint& point, const BuildPlan& plan) {
-  if (find(file.points, point.units) == nullptr) return file.points.empty() ? "yes, imprecise" : "no, imprecise";
-  return drifts(point, plan) ? "yes, drifts" : "yes";
-}
-
 std::string share(double part, double whole) {
   return whole > 0.0 ? fmt::format("{:.1f} %", 100.0 * part / whole) : "-";
 }
@@ -82,7 +77,11 @@ std::string measure_table(const RankModels& models, const BuildPlan& plan) {
           row.emplace_back("alone", same != nullptr ? format_seconds(same->time_s) : "-");
           row.emplace_back("contention", same != nullptr ? fmt::format("{:.2f}", point.time_s / same->time_s) : "-");
         }
-        row.emplace_back("used", use(file, point, plan));
+        const bool counts = find(file.points, point.units) != nullptr;
+        row.emplace_back("used", file.points.empty()   ? "yes, imprecise"
+                                 : !counts             ? "no, imprecise"
+                                 : drifts(point, plan) ? "yes, drifts"
+                                                       : "yes");
         rows.push_back(std::move(row));
       }
     }
@@ -112,17 +111,11 @@ std::string measure_summary(const RankModels& models, const BuildPlan& plan, con
     text += fmt::format("; {} for points over 10 ms", share(time.long_overhead_s, time.long_kernels_s));
   }
   text += fmt::format(")\noutliers   {} of {} repetitions, kept in the means\n", outliers, runs);
-  if (drifting > 0) {
-    text +=
-        fmt::format("drift      {} of {} points: rounds differ by more than their precision, as the intervals say\n",
-                    drifting, points);
-  }
-  if (imprecise > 0) {
-    text += fmt::format(
-        "imprecise  {} of {} points: some unit of the node was not precise in time; they count only where "
-        "no other does\n",
-        imprecise, points);
-  }
+  const auto note = [&](const char* name, int count, const char* what) {
+    if (count > 0) text += fmt::format("{:<10} {} of {} points: {}\n", name, count, points, what);
+  };
+  note("drift", drifting, "rounds differ by more than their precision, as the intervals say");
+  note("imprecise", imprecise, "some unit of the node was not precise in time; they count only where no other does");
   return text;
 }
 
@@ -337,8 +330,7 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
 
 void add_measure_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
-      parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once",
-      "An app to measure");
+      parser, "measure", "Build speed models of an app's kernel on every processing unit, all units of a node at once");
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     const AppFacts facts = mini_app->facts();
     const auto [app, options] =

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "core/base/errors.hpp"
@@ -187,15 +186,6 @@ std::vector<UnitSet> unit_sets(const std::vector<std::filesystem::path>& paths) 
   return sets;
 }
 
-/// Cores of the platform's smallest node; nothing where it does not say.
-std::optional<std::size_t> cores_per_node(const models::Platform& platform) {
-  std::optional<std::size_t> least;
-  for (const models::PlatformNode& node : platform.nodes) {
-    if (node.cores > 0) least = std::min(least.value_or(node.cores), static_cast<std::size_t>(node.cores));
-  }
-  return least;
-}
-
 /// The parameters of a set's models that others' models have with another value, such as `time_tile 4`.
 std::string variant_of(const UnitSet& set, const std::vector<UnitSet>& all) {
   std::vector<std::string> differing;
@@ -228,12 +218,9 @@ struct AdvisedRun {
 };
 
 /// All ways that models tell of: first the simplest of those that are as good as the fastest (with the fewest
-/// processes, then with the fewest units), then the others, the fastest first. There are 1, 2, 4, … processes up to
-/// `--processes`; units as unit_sets() has them; each partition of the app where there are several units. Ways that
-/// need more cores than the platform's nodes have are left out, those that cannot be predicted, and partitions with the
-/// same shares as one before them. @param app with its options as the user gave them; those that advice chooses are
-/// changed
-/// @throws InvalidArgument without models, and where nothing can be predicted; FileFormatError
+/// processes, then with the fewest units), then the others, the fastest first. Left out are ways that need more cores
+/// than the platform's nodes have, those that cannot be predicted, and partitions with the same shares as one before.
+/// @param app with its options as the user gave them; those that advice chooses are changed
 std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
   // Models are not surer of a difference than this.
   constexpr double as_good = 1.05;
@@ -247,9 +234,12 @@ std::vector<AdvisedRun> advised_runs(MiniApp& app, const ProcessCount& most) {
     options.units = set.choice;
     for (const int count : process_counts(most.processes)) {
       Processes processes(options, {count, most.per_node}, app.facts().takes.platform);
-      const std::optional<std::size_t> cores = cores_per_node(processes.platform());
       const int per_node = std::min(count, most.per_node > 0 ? most.per_node : count);
-      if (cores && static_cast<std::size_t>(per_node) * set.cores.size() > *cores) break;
+      const std::size_t cores = static_cast<std::size_t>(per_node) * set.cores.size();
+      const auto has_too_few = [&](const models::PlatformNode& node) {
+        return node.cores > 0 && static_cast<std::size_t>(node.cores) < cores;  // 0 where the platform does not say
+      };
+      if (std::ranges::any_of(processes.platform().nodes, has_too_few)) break;
       std::vector<Plan> known;
       for (const std::string& partition : app.facts().advised_partitions) {
         options.partition = partition;
@@ -355,8 +345,8 @@ std::string predict(const PredictOptions& options) {
 
 void add_predict_command(CLI::App& parser, const MiniApps& apps, Action& chosen) {
   CLI::App* command = add_command_of_apps(
-      parser, "predict", "Predict how long an app takes on a platform, for any number of processes, without running it",
-      "An app to predict");
+      parser, "predict",
+      "Predict how long an app takes on a platform, for any number of processes, without running it");
   for (const std::unique_ptr<MiniApp>& mini_app : apps) {
     const AppFacts facts = mini_app->facts();
     const auto [app, options] = add_command<PredictOptions>(*command, facts.name, facts.description, chosen, predict);

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "comm/collective.hpp"
 #include "core/base/table.hpp"
 #include "core/options.hpp"
 #include "miniapps/steelyard/command.hpp"
@@ -10,13 +9,12 @@
 
 namespace steelyard::tool {
 
-CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description,
-                              const std::string& missing) {
+CLI::App* add_command_of_apps(CLI::App& parser, const std::string& name, const std::string& description) {
   CLI::App* command = parser.add_subcommand(name, description);
   command->require_subcommand(0, 1);
   // Not require_subcommand(1), which would hide the word that is no app.
-  command->callback([command, missing] {
-    if (command->get_subcommands().empty()) throw CLI::RequiredError(missing);
+  command->callback([command, name] {
+    if (command->get_subcommands().empty()) throw CLI::RequiredError("An app to " + name);
   });
   return command;
 }
@@ -62,15 +60,6 @@ ExitCode print_csv(Session& session, const Action& action) {
   Table::on_text(nullptr);
   session.print(tables);
   return code;
-}
-
-Action print_from_root(const std::function<std::string()>& make_text) {
-  return [make_text](Session& session) {
-    std::string text;
-    on_root(session.comm(), [&] { text = make_text(); });
-    session.print(text);
-    return ExitCode::good;
-  };
 }
 
 int tool_main(int argc, char** argv, const std::string& name, const MiniApps& apps) {
