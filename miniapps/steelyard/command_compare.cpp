@@ -15,18 +15,6 @@
 namespace steelyard::tool {
 namespace {
 
-struct CompareOptions {
-  std::vector<std::filesystem::path> folders;
-};
-
-struct Comparison {
-  std::string name;
-  std::filesystem::path other;
-  double base_s = 0.0;
-  double other_s = 0.0;
-  Ratio ratio;
-};
-
 /// @throws InvalidArgument naming what differs where runs are of different apps or problems
 void require_same_problem(const std::string& name, const nlohmann::json& base, const nlohmann::json& other) {
   const nlohmann::json a = problem_of(base), b = problem_of(other);
@@ -40,22 +28,33 @@ void require_same_problem(const std::string& name, const nlohmann::json& base, c
   }
 }
 
-/// Times of both, repetition by repetition of the same round where both have as many, since what ran in turns ran on
-/// the same machine even where its speed drifts; otherwise of all repetitions.
-Comparison compare(const std::string& name, const std::filesystem::path& folder, const Configuration& base,
-                   const Configuration& other) {
+/// Adds a row. Times are compared repetition by repetition of the same round where both have as many, since what ran in
+/// turns ran on the same machine even where its speed drifts; otherwise those of all repetitions.
+void add_comparison(Table& table, const std::string& name, const std::filesystem::path& folder,
+                    const Configuration& base, const Configuration& other) {
   const std::vector<double> base_s = times_of(base), other_s = times_of(other);
-  Comparison comparison{name, folder, median(base_s), median(other_s), {}};
+  const double base_median_s = median(base_s), other_median_s = median(other_s);
+  Ratio of_times;
   constexpr double level = 0.95;
   constexpr std::size_t enough_rounds = 6;
   if (base.size() >= enough_rounds && base.size() == other.size() && base_s.size() == other_s.size()) {
     std::vector<double> ratios;
     std::ranges::transform(other_s, base_s, std::back_inserter(ratios), std::divides<>());
-    comparison.ratio = {median(ratios), median_interval(ratios, level)};
+    of_times = {median(ratios), median_interval(ratios, level)};
   } else {
-    comparison.ratio = ratio(base_s, other_s, level);
+    of_times = ratio(base_s, other_s, level);
   }
-  return comparison;
+  const auto& [lower, upper] = of_times.interval;
+  const bool is_known = std::isfinite(upper);
+  // Noise alone would show a difference in one of twenty comparisons or fewer.
+  const char* const verdict = !is_known     ? "too few repetitions (expected 4 of each)"
+                              : lower > 1.0 ? "slower"
+                              : upper < 1.0 ? "faster"
+                                            : "no difference seen";
+  table.add_row({name.empty() ? "-" : name, folder_name(folder), format_seconds(base_median_s),
+                 format_seconds(other_median_s), fmt::format("{:.3f}", of_times.median),
+                 is_known ? fmt::format("{:.3f}", lower) : "-", is_known ? fmt::format("{:.3f}", upper) : "-",
+                 verdict});
 }
 
 /// `key` or `key.member`, with both values, where two runs differ in it.
@@ -94,37 +93,18 @@ std::string differences(const Results& base, const Results& other) {
   return lines;
 }
 
-std::string comparison_table(const std::vector<Comparison>& comparisons, const std::filesystem::path& base) {
-  Table table({"run", "other", folder_name(base), "time", "ratio", "95 % from", "95 % to", ""});
-  for (const Comparison& one : comparisons) {
-    const auto& [lower, upper] = one.ratio.interval;
-    const bool is_known = std::isfinite(upper);
-    // Noise alone would show a difference in one of twenty comparisons or fewer.
-    const char* const verdict = !is_known     ? "too few repetitions (expected 4 of each)"
-                                : lower > 1.0 ? "slower"
-                                : upper < 1.0 ? "faster"
-                                              : "no difference seen";
-    table.add_row({one.name.empty() ? "-" : one.name, folder_name(one.other), format_seconds(one.base_s),
-                   format_seconds(one.other_s), fmt::format("{:.3f}", one.ratio.median),
-                   is_known ? fmt::format("{:.3f}", lower) : "-", is_known ? fmt::format("{:.3f}", upper) : "-",
-                   verdict});
-  }
-  return table.text() +
-         "ratio: median of the ratios of times to those of the first folder, below 1 where they are shorter; not the "
-         "quotient of the medians beside it\n";
-}
-
-std::string compare_folders(const CompareOptions& options) {
+/// A row for each run that other folders share with the first one, and what else differs.
+std::string compare_folders(const std::vector<std::filesystem::path>& folders) {
   const auto read = [](const std::filesystem::path& folder) {
     Results results = read_results(folder);
     if (results.empty()) throw FileFormatError(folder.string(), "", "holds no run.json (expected a folder of results)");
     return results;
   };
-  const Results base = read(options.folders.front());
-  std::vector<Comparison> comparisons;
+  const Results base = read(folders.front());
+  Table table({"run", "other", folder_name(folders.front()), "time", "ratio", "95 % from", "95 % to", ""});
   std::string notes;
-  for (std::size_t i = 1; i < options.folders.size(); ++i) {
-    const std::filesystem::path& folder = options.folders[i];
+  for (std::size_t i = 1; i < folders.size(); ++i) {
+    const std::filesystem::path& folder = folders[i];
     const Results other = read(folder);
     std::size_t shared = 0;
     for (const auto& [name, configuration] : other) {
@@ -132,11 +112,11 @@ std::string compare_folders(const CompareOptions& options) {
       if (same == base.end()) continue;
       ++shared;
       require_same_problem(name, same->second.front().json, configuration.front().json);
-      comparisons.push_back(compare(name, folder, same->second, configuration));
+      add_comparison(table, name, folder, same->second, configuration);
     }
     if (shared == 0) {
       throw InvalidArgument(fmt::format("{} and {} share no run (expected runs of the same name below both)",
-                                        options.folders.front().string(), folder.string()));
+                                        folders.front().string(), folder.string()));
     }
     notes += differences(base, other);
     const auto note_missing = [&](const std::filesystem::path& place, const Results& from, const Results& to) {
@@ -144,19 +124,22 @@ std::string compare_folders(const CompareOptions& options) {
         if (!to.contains(name)) notes += fmt::format("only in    {}: {}\n", place.string(), name);
       }
     };
-    note_missing(options.folders.front(), base, other);
+    note_missing(folders.front(), base, other);
     note_missing(folder, other, base);
   }
-  return comparison_table(comparisons, options.folders.front()) + notes;
+  return table.text() +
+         "ratio: median of the ratios of times to those of the first folder, below 1 where they are shorter; not the "
+         "quotient of the medians beside it\n" +
+         notes;
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& parser, Action& chosen) {
-  const auto [command, options] = add_command<CompareOptions>(
+  const auto [command, folders] = add_command<std::vector<std::filesystem::path>>(
       parser, "compare", "Compare times of runs: medians of paired runs, what is noise, and what differs between them",
       chosen, compare_folders);
-  command->add_option("DIR", options->folders, "Results (--result) or folders of results; the first is the base")
+  command->add_option("DIR", *folders, "Results (--result) or folders of results; the first is the base")
       ->expected(2, 64)
       ->required();
 }
