@@ -33,6 +33,17 @@ std::string list_of(const Json& values, const char* separator = ", ") {
   return list;
 }
 
+/// Units of a run, such as `host + device/4` for a device that is emulated to be four times slower.
+std::string unit_names(const Json& run) {
+  std::string names;
+  for (const Json& unit : run.value("units", Json::array())) {
+    const double slowdown = unit.value("slowdown", 1.0);
+    names += fmt::format("{}{}{}", names.empty() ? "" : " + ", unit.value("kind", "unit"),
+                         slowdown > 1.0 ? fmt::format("/{:g}", slowdown) : "");
+  }
+  return names;
+}
+
 /// The middle value, if there is any.
 std::optional<double> middle_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));

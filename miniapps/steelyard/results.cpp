@@ -1,7 +1,5 @@
 #include "miniapps/steelyard/results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -114,16 +112,6 @@ nlohmann::json problem_of(const nlohmann::json& run) {
   problem.update(run.value("params", nothing));
   for (const char* const way : {"ranks", "time_tile", "barrier", "block"}) problem.erase(way);
   return problem;
-}
-
-std::string unit_names(const nlohmann::json& run) {
-  std::string names;
-  for (const nlohmann::json& unit : run.value("units", nlohmann::json::array())) {
-    const double slowdown = unit.value("slowdown", 1.0);
-    names += fmt::format("{}{}{}", names.empty() ? "" : " + ", unit.value("kind", "unit"),
-                         slowdown > 1.0 ? fmt::format("/{:g}", slowdown) : "");
-  }
-  return names;
 }
 
 std::optional<Gain> gain(std::span<const RunResult> other, std::span<const RunResult> better, bool by_slices) {

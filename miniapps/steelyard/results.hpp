@@ -8,11 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/document.hpp"
 #include "core/base/statistics.hpp"
-
-namespace steelyard {
-class Document;
-}
 
 namespace steelyard::tool {
 
@@ -48,9 +45,6 @@ std::vector<double> times_of(const Configuration& configuration);
 
 /// What a run computes, by name: its app, element type and parameters but for those that say how it does.
 nlohmann::json problem_of(const nlohmann::json& run);
-
-/// Units of a run, such as `host + device/4` for a device that is emulated to be four times slower.
-std::string unit_names(const nlohmann::json& run);
 
 /// What another way to run a problem gains.
 struct Gain {
