@@ -61,8 +61,7 @@ std::string calibrate_header(const Nodes& nodes, const std::vector<NodeFacts>& f
   return text;
 }
 
-/// A channel: how it was measured and how well, a row for every size with the times of single and concurrent
-/// transmissions and what tau-Lop makes of them, and the parameters of Hockney and LogGP.
+/// A channel: how it was measured and how well, its parameters, and its times by size with what tau-Lop makes of them.
 std::string channel_text(const models::Channel& channel, const MeasuredChannel& measured) {
   const models::ChannelTimes& times = measured.times;
   const models::LogGP& loggp = *channel.loggp;
@@ -98,16 +97,6 @@ std::string channel_text(const models::Channel& channel, const MeasuredChannel& 
                         100.0 * adjustment);
   }
   return text;
-}
-
-/// Copies between host and device.
-std::string copies_text(const models::Channel& channel, const std::vector<models::MessageTime>& times) {
-  std::string text = fmt::format("\nchannel {}  {}\nHockney    {}\n", channel.id, channel.name, hockney_text(channel));
-  Table table({"bytes", "time", "bytes/s"});
-  for (const auto& [bytes, time_s] : times) {
-    table.add_row({fmt::format("{:.0f}", bytes), format_seconds(time_s), format_bytes(bytes / time_s)});
-  }
-  return text + table.text();
 }
 
 /// A platform with this run's nodes, and the channels of the base where there is one.
@@ -165,13 +154,18 @@ std::string add_copies(const Session& session, const CalibrateOptions& options, 
   std::string text;
   if constexpr (companion_is_device) {
     on_root(session.comm(), [&] {
-      const std::vector<int> sizes = calibration_sizes(options.depth);
-      for (const CopyTimes& copies : time_device_copies(sizes, options.rounds)) {
+      for (const CopyTimes& copies : time_device_copies(calibration_sizes(options.depth), options.rounds)) {
         models::Channel channel;
         channel.name = copies.name;
         channel.scope = models::Channel::Scope::device;
         channel.hockney = models::fit_piecewise_hockney(copies.times);
-        text += copies_text(put_channel(platform, std::move(channel)), copies.times);
+        const int id = put_channel(platform, channel).id;
+        text += fmt::format("\nchannel {}  {}\nHockney    {}\n", id, channel.name, hockney_text(channel));
+        Table table({"bytes", "time", "bytes/s"});
+        for (const auto& [bytes, time_s] : copies.times) {
+          table.add_row({fmt::format("{:.0f}", bytes), format_seconds(time_s), format_bytes(bytes / time_s)});
+        }
+        text += table.text();
       }
     });
   }

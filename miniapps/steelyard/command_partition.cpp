@@ -36,17 +36,6 @@ struct PartitionOptions {
   std::string model_name(std::size_t i) const { return models[i].filename().string(); }
 };
 
-/// By whose models `--compare` predicts what any algorithm makes.
-constexpr const char* judge_name = "geometric";
-
-std::string list_text() {
-  Table table({"name", "what it does"});
-  for (const partition::Algorithm& algorithm : partition::algorithms()) {
-    table.add_row({algorithm.name, algorithm.description});
-  }
-  return table.text();
-}
-
 ordered_json as_json(const std::string& algorithm, std::int64_t total, const partition::Distribution& distribution) {
   return {{"algorithm", algorithm},
           {"total", total},
@@ -80,9 +69,9 @@ std::string answer_text(const PartitionOptions& options, const Answer& answer) {
   for (std::size_t i = 0; i < answer.units.units.size(); ++i) {
     const std::int64_t units = answer.units.units[i];
     const double share = options.total > 0 ? static_cast<double>(units) / static_cast<double>(options.total) : 0.0;
-    TableRow row{{"model", options.model_name(i)},
-                 {answer.columns ? "blocks" : "units", fmt::format("{}", units)},
-                 {"share", fmt::format("{:.1f} %", 100.0 * share)}};
+    TableRow& row = rows.emplace_back(TableRow{{"model", options.model_name(i)},
+                                               {answer.columns ? "blocks" : "units", fmt::format("{}", units)},
+                                               {"share", fmt::format("{:.1f} %", 100.0 * share)}});
     if (answer.columns) {
       const partition::Rectangle& part = answer.columns->rectangles[i];
       row.insert(row.end(), {{"row", fmt::format("{}", part.row)},
@@ -91,7 +80,6 @@ std::string answer_text(const PartitionOptions& options, const Answer& answer) {
                              {"columns", fmt::format("{}", part.columns)}});
     }
     row.emplace_back("predicted", format_seconds(answer.units.predicted_s[i]));
-    rows.push_back(std::move(row));
   }
   std::string text = table_text(rows);
   if (!answer.nodes.empty()) text += fmt::format("nodes      {}\n", fmt::join(answer.nodes, ", "));
@@ -108,10 +96,8 @@ std::string answer_text(const PartitionOptions& options, const Answer& answer) {
 /// Model by which `--compare` predicts times, or by which an algorithm splits.
 std::string model_text(const PartitionOptions& options, const partition::Algorithm& algorithm) {
   const std::string& kind = options.kind.empty() ? algorithm.model_kind : options.kind;
-  return kind == "piecewise_linear"
-             ? fmt::format("{}, {}", kind,
-                           algorithm.shape == models::Shape::as_measured ? "as_measured" : "increasing_time")
-             : kind;
+  if (kind != "piecewise_linear") return kind;
+  return kind + (algorithm.shape == models::Shape::as_measured ? ", as_measured" : ", increasing_time");
 }
 
 SpeedModels load(const PartitionOptions& options, partition::Algorithm algorithm) {
@@ -123,7 +109,7 @@ SpeedModels load(const PartitionOptions& options, partition::Algorithm algorithm
 
 /// A row for each algorithm of `--compare`: what it makes of the input, predicted by the same models for all.
 std::string compare(const PartitionOptions& options) {
-  const partition::Algorithm& judge = partition::find_algorithm(judge_name);
+  const partition::Algorithm& judge = partition::find_algorithm("geometric");
   const SpeedModels common = load(options, judge);
   std::vector<partition::Distribution> found;
   for (const std::string& name : options.compare) {
@@ -155,12 +141,6 @@ std::string compare(const PartitionOptions& options) {
          fmt::format("makespans of all by one model: {} (another: --kind)\n", model_text(options, judge));
 }
 
-/// popta() is no algorithm of the list, for it takes only models that are all the same.
-partition::Algorithm outer_algorithm(const std::string& name) {
-  const partition::Algorithm popta{"popta", "HPOPTA's forerunner for identical nodes", partition::popta};
-  return name == popta.name ? popta : partition::find_algorithm(name);
-}
-
 /// Distributes over nodes of `per_node` units first, then within each. Source: 002, section 6.3.
 Answer distribute_in_two_levels(const PartitionOptions& options, partition::Models models,
                                 const partition::Algorithm& inner) {
@@ -172,9 +152,12 @@ Answer distribute_in_two_levels(const PartitionOptions& options, partition::Mode
   if (options.granularity != 1) throw InvalidArgument("--granularity goes with one level (expected no --levels 2)");
   std::vector<int> node_of_unit;
   for (int unit = 0; unit < units; ++unit) node_of_unit.push_back(unit / options.per_node);
-  const std::string& outer = options.outer.empty() ? inner.name : options.outer;
+  // No algorithm of the list, for it takes only models that are all the same.
+  const partition::Algorithm popta{"popta", "HPOPTA's forerunner for identical nodes", partition::popta};
+  const std::string& name = options.outer.empty() ? inner.name : options.outer;
+  const partition::Algorithm outer = name == popta.name ? popta : partition::find_algorithm(name);
   const partition::HierarchicalDistribution found =
-      partition::hierarchical(options.total, models, node_of_unit, outer_algorithm(outer), inner);
+      partition::hierarchical(options.total, models, node_of_unit, outer, inner);
   return {found.units, found.groups, {}};
 }
 
@@ -193,7 +176,11 @@ Answer arrange(const PartitionOptions& options, partition::Models models, const 
 }
 
 std::string distribute(const PartitionOptions& options) {
-  if (options.list) return list_text();
+  if (options.list) {
+    Table table({"name", "what it does"});
+    for (const partition::Algorithm& one : partition::algorithms()) table.add_row({one.name, one.description});
+    return table.text();
+  }
   if (options.total < 0) throw InvalidArgument("--total is missing (expected the number of computation units)");
   if (options.models.empty()) throw InvalidArgument("--models is missing (expected one model file per unit)");
   if (!options.compare.empty()) return compare(options);

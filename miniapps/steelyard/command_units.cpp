@@ -134,9 +134,8 @@ ExitCode write_layout(Session& session, const LayoutOptions& options) {
 
 std::vector<ProcessingUnit> units_of(const RankUnits& units) {
   std::vector<ProcessingUnit> all;
-  for (const std::optional<ProcessingUnit>* unit : {&units.host, &units.companion}) {
-    if (*unit) all.push_back(**unit);
-  }
+  if (units.host) all.push_back(*units.host);
+  if (units.companion) all.push_back(*units.companion);
   return all;
 }
 
@@ -189,9 +188,9 @@ std::string rates_table(const ordered_json& units) {
       slow += fmt::format("rank {} {}: GEMM reaches {:.0f} % of what the vector units can do\n", row[0], row[1],
                           100.0 * gemm.get<double>() / most.get<double>());
     }
-    row.push_back(in_billions(unit.at("to_device_bytes_per_s")));
-    row.push_back(in_billions(unit.at("to_host_bytes_per_s")));
-    row.push_back(in_billions(unit.at("vector_flops_per_s")));
+    for (const char* const rate : {"to_device_bytes_per_s", "to_host_bytes_per_s", "vector_flops_per_s"}) {
+      row.push_back(in_billions(unit.at(rate)));
+    }
     table.add_row(row);
   }
   return table.text() + slow;
