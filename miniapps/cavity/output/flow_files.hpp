@@ -40,8 +40,8 @@ struct Checkpoint {
 /// first line is a JSON object: `schema` "steelyard.cavity_checkpoint/1", `byte_order` "little", `element` "float64",
 /// `rows`, `columns`, `height`, `reynolds`, `scheme` ("euler" or "crank_nicolson"), `time_step`, `steps`, `time`,
 /// `checksum` of all data, time_step, steps and time (FNV-1a of 64 bits over their words as doubles, as 16 hexadecimal
-/// digits; earlier versions' is of the data alone) and `arrays`, each with `name` and `offset` in bytes behind the line
-/// feed. The arrays follow, row after row from the bottom, without gaps: u, v, p, u_before, v_before as in FlowState.
+/// digits) and `arrays`, each with `name` and `offset` in bytes behind the line feed. The arrays follow, row after row
+/// from the bottom, without gaps: u, v, p, u_before, v_before as in FlowState.
 /// @throws InvalidArgument where a value is not finite, RuntimeFailure when the file cannot be written
 void write_checkpoint(const std::filesystem::path& path, const Problem& problem, const FlowState& state);
 
