@@ -11,15 +11,12 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "core/base/plot/picture.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
@@ -72,8 +69,7 @@ double sample(const Interpolation& y, const Interpolation& x, const At& at) {
 
 /// Rows and columns of the picture, the first row at the top.
 struct Pixels {
-  std::int64_t rows;
-  std::int64_t columns;
+  std::int64_t rows, columns;
 
   explicit Pixels(double height) {
     const double scale = static_cast<double>(longest_side) / std::max(1.0, height);
@@ -87,10 +83,8 @@ struct Pixels {
 std::vector<double> speeds_at(const Pixels& pixels, const Problem& problem, const FlowState& state) {
   const double side_x = 0.5 / static_cast<double>(pixels.columns);
   const double side_y = 0.5 * problem.height / static_cast<double>(pixels.rows);
-  const auto across = [&](const std::vector<double>& points) {
-    return samples(points, 2, pixels.columns, side_x, 1.0 - side_x);
-  };
-  const auto down = [&](const std::vector<double>& points) {
+  const auto across = [&](const auto& points) { return samples(points, 2, pixels.columns, side_x, 1.0 - side_x); };
+  const auto down = [&](const auto& points) {
     return samples(points, 2, pixels.rows, problem.height - side_y, side_y);
   };
   const auto u_x = across(faces(problem.columns, 1.0)), v_x = across(centres_and_walls(problem.columns, 1.0));
@@ -188,8 +182,7 @@ std::string checksum(const FlowState& state, double time_step) {
   return fmt::format("{:016x}", hash);
 }
 
-/// Message about a field's wrong values: the first that is not finite, or not 0 on the wall that the field has; "" if
-/// none.
+/// Message about a field's first value that is not finite, or not 0 on the wall that the field has; "" if none.
 std::string wrong_value(const FlowState& state, std::string_view name, std::span<const double> values) {
   for (std::int64_t j = 0; j < state.rows; ++j) {
     for (std::int64_t i = 0; i < state.columns; ++i) {
@@ -303,11 +296,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
     const std::string wrong = wrong_value(state, name, state.*field);
     if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
   }
-  const std::string kept = header.text("checksum"), found_sum = checksum(state, checkpoint.time_step);
-  if (kept != found_sum) {
-    header.fail("checksum",
-                fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept,
-                            found_sum));
+  const std::string kept = header.text("checksum"), sum = checksum(state, checkpoint.time_step);
+  if (kept != sum) {
+    header.fail(
+        "checksum",
+        fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept, sum));
   }
   return checkpoint;
 }
