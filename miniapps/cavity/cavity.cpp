@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
@@ -27,8 +24,7 @@
 namespace steelyard::cavity {
 namespace {
 
-/// Phases of the unit, among those of all ranks, whose own sweeps take longest, and which therefore waits least.
-/// Collective.
+/// Phases of the unit of all ranks whose own sweeps take longest, and which waits least. Collective.
 StepPhases busiest_unit(const Frame& frame, const PerUnit<StepPhases>& own) {
   std::vector<StepPhases> units(frame.slots().size());
   for (std::size_t phase = 0; phase < phase_names.size(); ++phase) {
@@ -141,14 +137,13 @@ class Run : public AppRun {
 
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     Outcome outcome;
-    const double time_s = measurement.median_s;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
     outcome.params["steps"] = steps();
     outcome.below = no_prediction_;
     // With as many iterations as the run needed.
     plan = steps_->plan(no_prediction_.empty() ? std::optional(log_.steps) : std::nullopt, log_.iterations());
-    add_phases(outcome, plan, time_s);
-    add_speed(outcome, time_s);
+    add_phases(outcome, plan, measurement.median_s);
+    add_speed(outcome, measurement.median_s);
     add_flow(outcome);
     add_speedup(outcome);
     if (end_.steady > 0.0 && !log_.steady) {
@@ -191,8 +186,7 @@ class Run : public AppRun {
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
 
-  /// Iterations per step of a short run of all units, in a cavity of the same cells with fewer rows where there are
-  /// many.
+  /// Iterations per step of a short run of all units, with fewer rows of the same cells where there are many.
   std::optional<Iterations> sampled_iterations() {
     constexpr std::int64_t most_rows = 256, sampled_steps = 3;
     std::vector<std::int64_t> rows = steps_->rows();
@@ -227,10 +221,9 @@ class Run : public AppRun {
     const bool is_interrupted = frame_.is_interrupted();
     const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
     if (is_interrupted || is_due) write_file(options_.checkpoint, write_checkpoint, flow_->gather());
-    if (is_interrupted) {
-      frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
-    }
-    return !is_interrupted;
+    if (!is_interrupted) return true;
+    frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
+    return false;
   }
 
   double steps() const { return static_cast<double>(log_.steps); }

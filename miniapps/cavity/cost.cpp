@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "core/sweep/row_field.hpp"
 #include "miniapps/cavity/flow.hpp"
@@ -85,9 +83,8 @@ SharedCycle shared_cycle(const Problem& problem, const Numerics& numerics) {
   return cycle;
 }
 
-/// Costs by every model of communication that the platform has. A sum is a recursive doubling, an exchange a 1D halo
-/// (models/communication/message_pattern), whose seconds are a line through those of a short message and of a long one.
-/// Source: 000, Algorithms 2 and 3 (LC, GC).
+/// Costs by each of the platform's models: a sum is a recursive doubling, an exchange a 1D halo, whose seconds are a
+/// line through those of a short message and of a long one. Source: 000, Algorithms 2 and 3 (LC, GC).
 /// @throws InvalidArgument where no model has parameters, or no channel joins two ranks
 std::vector<SyncCosts> sync_costs(double row_bytes, int ranks, const Channels& channels) {
   constexpr double sum_bytes = 32.0;

@@ -16,9 +16,8 @@
 
 namespace steelyard::cavity {
 
-/// The phases of a time step. First its parts, which are sweeps of a unit's own: iterations of BiCGSTAB for momentum,
-/// iterations of CG for pressure, the V-cycles of its preconditioner, and the rest; then synchronisations: sums over
-/// all units and exchanges of halos.
+/// Phases of a time step: its parts, which are a unit's own sweeps (BiCGSTAB for momentum, CG for pressure, the
+/// V-cycles of its preconditioner, the rest), and then synchronisations (sums over all units, exchanges of halos).
 struct StepPhase {
   enum Index : std::size_t { momentum, pressure, multigrid, rest, sums, halos };
 };
@@ -27,8 +26,7 @@ inline constexpr std::array<const char*, 6> phase_names = {"momentum", "pressure
 inline constexpr std::size_t part_count = 4;
 using PerPart = std::array<double, part_count>;
 
-/// Seconds of time steps by phase: own sweeps with what an emulated slowdown adds, synchronisations with the waiting
-/// for other units.
+/// Seconds of time steps by phase: sweeps with what an emulated slowdown adds, synchronisations with the waiting.
 struct StepPhases {
   std::array<double, phase_names.size()> seconds{};
 
@@ -69,20 +67,17 @@ SyncCounts step_syncs(const Problem& problem, const Numerics& numerics, const It
 /// from one sweep to the next, counted in the solvers' headers.
 double step_bytes(const Problem& problem, const Numerics& numerics, const Iterations& iterations);
 
-/// A time step from rest of a cavity of one unit's rows, without communication, whose solves make a fixed number of
-/// iterations each: a computation unit is a grid row. Its runs tell the seconds of each part, see StepPhase. Source:
-/// 000, section 5.3.4.
+/// A time step from rest on one unit, without communication, with a fixed number of iterations in each solve. A
+/// computation unit is a grid row. Runs tell the seconds of each part, see StepPhase. Source: 000, section 5.3.4.
 class MeasuredKernel : public MeasurableKernel {
  public:
-  /// @param problem gives columns, the cells' shape and the correctors @param to_the_end whether solves end by their
-  /// residuals instead
+  /// @param problem columns, the cells' shape, correctors @param to_the_end solves end by their residuals instead
   MeasuredKernel(Problem problem, const Numerics& numerics, bool to_the_end = false);
 
   KernelFacts facts() const override;
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override;
   /// Their steps are solved to the end, from a field that is not at rest.
   std::vector<ConformanceCase> conformance_cases(ProcessingUnit::Kind kind) const override;
-  /// See reference_step().
   std::vector<double> reference(std::int64_t units) const override;
 
   /// Iterations of each solve in a run.
@@ -114,12 +109,10 @@ class StepPlan {
 
   /// Predicts steps with these iterations each. Each part takes what the slowest unit's own sweeps take, for units
   /// synchronise in every iteration: T = n_m max T_m + n_p max (T_p + T_V) + max T_rest + T_sums + T_halos.
-  /// Source: 000, sections 5.3.2-5.3.4; a term for each phase as in 003, section 5.3.
-  /// @param steps nothing: their number is not known, nor their seconds
+  /// Source: 000, sections 5.3.2-5.3.4; 003, section 5.3. @param steps nothing where their number is not known
   Plan plan(std::optional<std::int64_t> steps, const Iterations& of_step) const;
   const std::vector<std::int64_t>& rows() const { return plan_.distribution; }
-  /// Quotient of the largest part of an even distribution, in seconds, and that of this one; 1 where some unit does not
-  /// hold an even part.
+  /// Seconds of an even distribution's largest part over this one's; 1 where some unit does not hold an even part.
   double gain_over_even() const { return gain_over_even_; }
 
  private:

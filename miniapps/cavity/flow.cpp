@@ -67,10 +67,8 @@ FlowState Flow::gather() {
     values.resize(static_cast<std::size_t>(held.count() * problem_.columns));
     for (int slot = first_slot; slot < end_slot; ++slot) {
       const RowRange rows = grid_.rows_of(slot);
-      messages.push_back({slot,
-                          0,
-                          rows.count() * problem_.columns * static_cast<std::int64_t>(sizeof(double)),
-                          {values.data() + (rows.begin - held.begin) * problem_.columns}});
+      const auto bytes = rows.count() * problem_.columns * static_cast<std::int64_t>(sizeof(double));
+      messages.push_back({slot, 0, bytes, {values.data() + (rows.begin - held.begin) * problem_.columns}});
     }
   }
   UnitExchange exchange(*group_, messages);

@@ -7,12 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/session.hpp"
 #include "comm/unit_grid.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"
-#include "core/co_execution.hpp"
-#include "core/measurable_kernel.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/multigrid/levels.hpp"
@@ -30,9 +27,8 @@ class SolveFailure : public RuntimeFailure {
   using RuntimeFailure::RuntimeFailure;
 };
 
-/// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, conjugate gradients
-/// for pressure, BiCGSTAB for momentum. Fields are the same bits however rows are shared out. Source: 000, sections
-/// 5.3.1-5.3.3.
+/// The flow in a lid-driven cavity, its rows shared out among the units of all ranks: PISO in time, BiCGSTAB and CG.
+/// Fields are the same bits however rows are shared out. Source: 000, sections 5.3.1-5.3.3.
 class Flow {
  public:
   /// At rest. Collective. @param rows of every slot; a slot may own none
@@ -53,9 +49,8 @@ class Flow {
   /// The whole flow, on rank 0; elsewhere without values. Collective.
   FlowState gather();
 
-  /// One time step. Collective. @param phases of each of the rank's units are added to; the rest is with the start of
-  /// the units' programs @throws SolveFailure, on all ranks alike, where a linear solver fails; the flow is unusable
-  /// then
+  /// One time step. Collective. @param phases of the rank's units are added to; the rest is with the start of their
+  /// programs @throws SolveFailure, on all ranks alike; the flow is unusable then
   StepReport step(PerUnit<StepPhases>& phases);
 
  private:
@@ -84,19 +79,16 @@ struct RunLog {
   Iterations iterations() const;
 };
 
-/// Steps until the run ends. Collective.
-/// @param go_on asked after each step with the steps so far, on all ranks; the run ends where it says no
-/// @throws SolveFailure as Flow::step()
+/// Steps until the run ends. Collective. @param go_on asked after each step with the steps so far, on all ranks; the
+/// run ends where it says no @throws SolveFailure as Flow::step()
 RunLog run_steps(Flow& flow, const RunEnd& end, const std::function<bool(std::int64_t)>& go_on = {});
 
-/// Largest net flux out of a cell, over lid speed times a cell's longer edge; infinity where a velocity or pressure is
-/// not finite.
+/// Largest net flux out of a cell, over lid speed times a cell's longer edge; infinity where a value is not finite.
 double net_flux(const Problem& problem, const FlowState& state);
 
-/// Whether mass is conserved in every cell, in the state after the last step, added up anew, and in every step as it
-/// was found then: the tolerance is what the pressure solves allow, and rounding. After no steps it is what the first
-/// state has lost, for that is not the run's fault. @param start which every rank has @param state of rank 0; others'
-/// is empty
+/// Whether mass is conserved in every cell, in the last state, added up anew, and in every step as it was found then,
+/// up to rounding and what the pressure solves allow, or what the first state has lost where there were no steps.
+/// @param start which every rank has @param state of rank 0; others' is empty
 FoundError check_mass(const Problem& problem, const FlowState& start, const FlowState& state, const RunLog& log);
 
 }  // namespace steelyard::cavity

@@ -21,8 +21,7 @@ struct ColumnValues {
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const Column i) const { return i.is_inner() ? inner : all[i]; }
 };
 
-/// Coefficients by column face, of which face i is on the left of column i: the same ones on both sides of all inner
-/// columns.
+/// Coefficients by column face, the same ones on both sides of all inner columns; face i is on the left of column i.
 struct ColumnFaces {
   RowPointer<const double> all = nullptr;
   double inner = 0.0;
@@ -31,8 +30,7 @@ struct ColumnFaces {
   KOKKOS_FORCEINLINE_FUNCTION double right(const Column i) const { return i.is_inner() ? inner : all[i + 1]; }
 };
 
-/// Coefficients of both operators along one axis of the whole grid, those of the pressure last: tables in a unit's
-/// memory, or vectors on the host.
+/// Coefficients of both operators along one axis of the grid: tables in a unit's memory, or vectors on the host.
 template <class Values, class Faces>
 struct AxisCoefficients {
   Values diagonal;  ///< a_P of the velocity along the other axis
@@ -86,8 +84,7 @@ struct MomentumOperator {
   KOKKOS_FORCEINLINE_FUNCTION double diagonal(const int c, const std::int64_t j, const Column i) const {
     return c == 0 ? rows.diagonal[j] : columns.diagonal(i);
   }
-  /// 1 for unknowns, 0 for what lies in a wall. A factor, for compilers make a branch of a choice and do not vectorise
-  /// what is around it.
+  /// 1 for unknowns, 0 in walls. A factor, for around the branch of a choice compilers do not vectorise.
   KOKKOS_FORCEINLINE_FUNCTION double unknown(const int c, const std::int64_t j, const Column i) const {
     return c == 0 ? columns.unknown(i) : rows.unknown[j];
   }
@@ -130,8 +127,7 @@ struct PressureOperator {
                (columns.faces.left(i) * (here - p(j, i - 1)) + columns.faces.right(i) * (here - p(j, i + 1))) +
            columns.weights(i) * (rows.faces[j] * (here - p(j - 1, i)) + rows.faces[j + 1] * (here - p(j + 1, i)));
   }
-  /// Term of a cell in p^T L p, which is the sum over all faces of their coefficient times the squared difference
-  /// across them: that of its left and of its lower face.
+  /// Term of a cell in p^T L p, a sum of coefficients times squared differences: that of its left and lower face.
   KOKKOS_FORCEINLINE_FUNCTION double quadratic_form(const RowAccess<1>& p, const std::int64_t j, const Column i) const {
     const double along_row = p(j, i) - p(j, i - 1), across_rows = p(j, i) - p(j - 1, i);
     return rows.weights[j] * columns.faces.left(i) * (along_row * along_row) +

@@ -5,10 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
@@ -56,12 +53,10 @@ void adapt_shared_options(const AppOptions& parsers) {
   parsers.model().get_option("--size")->description("Rows and columns of cells" + by_default);
   parsers.plan().get_option("--rows")->description("Rows of cells");
   parsers.model().get_option("--columns")->description("Columns of cells");
-  parsers.plan()
-      .get_option("--steps")
-      ->description(
-          fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
-                      default_steps, most_steps))
-      ->default_str("");
+  const std::string steps =
+      fmt::format("Time steps of a repetition, at most (default {}; no limit with --end-time, {} with --steady)",
+                  default_steps, most_steps);
+  parsers.plan().get_option("--steps")->description(steps)->default_str("");
   parsers.run().get_option("--output")->description("Where the flow goes (VTK image data, .vti)");
 }
 
@@ -155,12 +150,10 @@ Problem make_problem(const Options& options) {
 }
 
 RunEnd make_end(const Options& options, const Problem& problem, double start_time) {
-  RunEnd end;
-  end.steady = options.steady;
-  end.steps = options.run.steps >= 0   ? options.run.steps
-              : options.end_time > 0.0 ? no_limit
-              : options.steady > 0.0   ? most_steps
-                                       : default_steps;
+  RunEnd end{options.run.steps, options.steady};
+  if (end.steps < 0) {
+    end.steps = options.end_time > 0.0 ? no_limit : options.steady > 0.0 ? most_steps : default_steps;
+  }
   if (options.end_time > 0.0) {
     if (options.end_time < start_time) {
       throw InvalidArgument(

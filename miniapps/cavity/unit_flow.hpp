@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "core/memory/host_copy.hpp"
@@ -119,36 +120,26 @@ struct ImbalanceAndChanges {
   }
 };
 
-/// Copies a unit's own rows of a field to host memory, where each component's rows lie without gaps. Fences.
-/// @param first_rows of each component: where the unit's first row goes
-template <class Execution, int Components>
-void copy_rows_out(const Execution& space, const RowField<Execution, Components>& field,
-                   const std::array<double*, static_cast<std::size_t>(Components)>& first_rows) {
+/// Copies a unit's own rows between a field and host memory, where each component's rows lie without gaps: out of the
+/// field or, of const values, into it, where ghost columns become 0 and ghost rows stay as they are. Fences.
+/// @param first_rows of each component: the unit's first row in host memory
+template <class Value, class Execution, int Components>
+void copy_rows(const Execution& space, const RowField<Execution, Components>& field,
+               const std::array<Value*, static_cast<std::size_t>(Components)>& first_rows) {
   if (field.rows().empty()) return;
+  constexpr bool into_field = std::is_const_v<Value>;
   const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
   const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
-  copy_to_host(space, staged.data(), field.slice(), elements);
+  if constexpr (into_field) std::fill_n(staged.data(), elements, 0.0);
+  if constexpr (!into_field) copy_to_host(space, staged.data(), field.slice(), elements);
   space.fence();
   for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
-    const double* const from = staged.data() + row * field.pitch() + field.left_ghost_columns();
-    std::copy_n(from, field.columns(),
-                first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns());
+    double* const padded = staged.data() + row * field.pitch() + field.left_ghost_columns();
+    Value* const dense = first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns();
+    if constexpr (into_field) std::copy_n(dense, field.columns(), padded);
+    if constexpr (!into_field) std::copy_n(padded, field.columns(), dense);
   }
-}
-
-/// The other way; ghost columns become 0, ghost rows stay as they are.
-template <class Execution, int Components>
-void copy_rows_in(const Execution& space, const RowField<Execution, Components>& field,
-                  const std::array<const double*, static_cast<std::size_t>(Components)>& first_rows) {
-  if (field.rows().empty()) return;
-  const auto elements = static_cast<std::size_t>(field.rows().count() * field.row_elements());
-  const UntouchedArray<double, PinnedMemory> staged("steelyard::sweep::staged_rows", elements);
-  std::fill_n(staged.data(), elements, 0.0);
-  for (std::int64_t row = 0; row < field.rows().count() * Components; ++row) {
-    std::copy_n(first_rows[static_cast<std::size_t>(row % Components)] + row / Components * field.columns(),
-                field.columns(), staged.data() + row * field.pitch() + field.left_ghost_columns());
-  }
-  copy_from_host(space, field.slice(), staged.data(), elements);
+  if constexpr (into_field) copy_from_host(space, field.slice(), staged.data(), elements);
   space.fence();
 }
 
@@ -165,8 +156,7 @@ void copy_rows_in(const Execution& space, const RowField<Execution, Components>&
 template <class Execution>
 class UnitFlow {
  public:
-  /// At rest. To be called by the unit's own thread, as all else. @param multigrid where that is the pressure's
-  /// preconditioner, none otherwise
+  /// At rest. To be called by the unit's own thread, as all else. @param multigrid null without preconditioner
   UnitFlow(Execution, const UnitPeer<Execution>& peer, SharedGrid& grid, const Problem& problem,
            const Numerics& numerics, const Coefficients& coefficients, MultigridLevels* multigrid)
       : problem_(problem),
@@ -193,9 +183,9 @@ class UnitFlow {
   void load(const FlowState& state) {
     const Execution& space = grid_.space();
     const std::size_t first = state.index(grid_.rows().begin, 0);
-    detail::copy_rows_in(space, now_, {state.u.data() + first, state.v.data() + first});
-    detail::copy_rows_in(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
-    detail::copy_rows_in(space, pressure_, {state.p.data() + first});
+    detail::copy_rows<const double>(space, now_, {state.u.data() + first, state.v.data() + first});
+    detail::copy_rows<const double>(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    detail::copy_rows<const double>(space, pressure_, {state.p.data() + first});
     grid_.exchange(now_);
     grid_.exchange(other_);
     grid_.exchange(pressure_);
@@ -210,17 +200,15 @@ class UnitFlow {
 
   /// Writes the unit's rows. @param first_row of the grid that `state` has memory for
   void store(FlowState& state, std::int64_t first_row) const {
-    if (grid_.rows().empty()) return;
     const Execution& space = grid_.space();
     const std::size_t first = state.index(grid_.rows().begin - first_row, 0);
-    detail::copy_rows_out(space, now_, {state.u.data() + first, state.v.data() + first});
-    detail::copy_rows_out(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
-    detail::copy_rows_out(space, pressure_, {state.p.data() + first});
+    detail::copy_rows<double>(space, now_, {state.u.data() + first, state.v.data() + first});
+    detail::copy_rows<double>(space, other_, {state.u_before.data() + first, state.v_before.data() + first});
+    detail::copy_rows<double>(space, pressure_, {state.p.data() + first});
   }
 
   /// One time step. All units call it. Where a solver fails, its report is the last one, and the flow is unusable then.
-  /// @param phases of the unit's time are added to
-  /// @return with the largest imbalance and change of the unit's own cells only
+  /// @param phases of the unit's time are added to @return with the imbalance and change of the unit's own cells only
   StepReport step(StepPhases& phases) {
     const auto syncs_before = grid_.sync_seconds();
     const double start_s = grid_.own_clock_s();

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "core/base/text_file.hpp"
@@ -16,8 +13,7 @@
 namespace steelyard::cavity {
 namespace {
 
-/// The vertex of the parabola through point `k` and its two neighbours; the point's value at an end or on a straight
-/// line.
+/// The vertex of the parabola through point `k` and its neighbours; the point's value at an end or on a straight line.
 double vertex(const Profile& profile, std::size_t k) {
   const std::vector<double>& x = profile.coordinates;
   const std::vector<double>& y = profile.values;

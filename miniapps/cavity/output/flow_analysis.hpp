@@ -29,9 +29,8 @@ struct Interpolation {
   }
 };
 
-/// The polynomial of Lagrange through the points nearest to `x`: as many on its left as on its right, fewer on one side
-/// near the ends. Four points are exact for cubics. @param points rising, at any distances
-/// @param most of them to use, 2 or 4; fewer where there are fewer
+/// The polynomial of Lagrange through the points nearest to `x`: as many on its left as on its right but near the ends.
+/// @param points rising, at any distances @param most of them to use, 2 or 4; fewer where there are fewer
 Interpolation interpolation(std::span<const double> points, double x, std::size_t most);
 
 /// A velocity along a line through the cavity, from wall to wall.
@@ -39,8 +38,7 @@ struct Profile {
   std::vector<double> coordinates;  ///< rising
   std::vector<double> values;
 
-  /// Extremes of the parabola through the point with the extreme value and its neighbours; at an end, the point's
-  /// value.
+  /// Extremes of the parabola through the extreme point and its neighbours; at an end, the point's value.
   double minimum() const;
   double maximum() const;
 };
@@ -50,9 +48,8 @@ std::vector<double> centres_and_walls(std::int64_t cells, double length);
 /// The coordinates of cell faces: cells + 1 points from 0 to `length`.
 std::vector<double> faces(std::int64_t cells, double length);
 
-/// u on the vertical line x = 1/2, as a function of y: at the centres of all rows and at the walls, where it is 0 below
-/// and the lid's 1 above. Where no face lies on the line (odd numbers of columns), u is the cubic's through the faces
-/// beside it.
+/// u on the vertical line x = 1/2, as a function of y: at the centres of all rows and at the walls (0 below, 1 at the
+/// lid). Where no face lies on the line (odd numbers of columns), it is the cubic's through the faces beside it.
 Profile u_on_vertical_centre_line(const Problem& problem, const FlowState& state);
 /// v on the horizontal line y = height / 2, as a function of x, in the same way; 0 at both walls.
 Profile v_on_horizontal_centre_line(const Problem& problem, const FlowState& state);

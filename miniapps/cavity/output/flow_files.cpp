@@ -11,16 +11,12 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
-#include "core/base/plot/picture.hpp"
 #include "core/base/text_file.hpp"
 #include "core/base/vti_file.hpp"
 #include "miniapps/cavity/output/flow_analysis.hpp"
@@ -73,8 +69,7 @@ double sample(const Interpolation& y, const Interpolation& x, const At& at) {
 
 /// Rows and columns of the picture, the first row at the top.
 struct Pixels {
-  std::int64_t rows;
-  std::int64_t columns;
+  std::int64_t rows, columns;
 
   explicit Pixels(double height) {
     const double scale = static_cast<double>(longest_side) / std::max(1.0, height);
@@ -88,10 +83,8 @@ struct Pixels {
 std::vector<double> speeds_at(const Pixels& pixels, const Problem& problem, const FlowState& state) {
   const double side_x = 0.5 / static_cast<double>(pixels.columns);
   const double side_y = 0.5 * problem.height / static_cast<double>(pixels.rows);
-  const auto across = [&](const std::vector<double>& points) {
-    return samples(points, 2, pixels.columns, side_x, 1.0 - side_x);
-  };
-  const auto down = [&](const std::vector<double>& points) {
+  const auto across = [&](const auto& points) { return samples(points, 2, pixels.columns, side_x, 1.0 - side_x); };
+  const auto down = [&](const auto& points) {
     return samples(points, 2, pixels.rows, problem.height - side_y, side_y);
   };
   const auto u_x = across(faces(problem.columns, 1.0)), v_x = across(centres_and_walls(problem.columns, 1.0));
@@ -180,18 +173,16 @@ static_assert(std::endian::native == std::endian::little && std::numeric_limits<
 constexpr std::string_view schema = "steelyard.cavity_checkpoint/1";
 constexpr std::int64_t longest_header = 1 << 16;
 
-/// FNV-1a of 64 bits, over words of 8 bytes in place of single bytes, as 16 hexadecimal digits: of the data and, with a
-/// time step, of that, the steps and the time.
-std::string checksum(const FlowState& state, std::optional<double> time_step) {
+/// FNV-1a of 64 bits over words of 8 bytes: the data, the time step, the steps and the time. In 16 hexadecimal digits.
+std::string checksum(const FlowState& state, double time_step) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   const auto add = [&](double value) { hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3U; };
   for (const auto& [name, field] : flow_fields) std::ranges::for_each(state.*field, add);
-  if (time_step) std::ranges::for_each(std::array{*time_step, static_cast<double>(state.steps), state.time}, add);
+  std::ranges::for_each(std::array{time_step, static_cast<double>(state.steps), state.time}, add);
   return fmt::format("{:016x}", hash);
 }
 
-/// Message about a field's wrong values: the first that is not finite, or not 0 on the wall that the field has; "" if
-/// none.
+/// Message about a field's first value that is not finite, or not 0 on the wall that the field has; "" if none.
 std::string wrong_value(const FlowState& state, std::string_view name, std::span<const double> values) {
   for (std::int64_t j = 0; j < state.rows; ++j) {
     for (std::int64_t i = 0; i < state.columns; ++i) {
@@ -305,12 +296,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Problem& pro
     const std::string wrong = wrong_value(state, name, state.*field);
     if (!wrong.empty()) throw FileFormatError(path.string(), name, wrong);
   }
-  const std::string kept = header.text("checksum"), found_sum = checksum(state, checkpoint.time_step);
-  // Earlier versions summed up the data alone.
-  if (kept != found_sum && kept != checksum(state, std::nullopt)) {
-    header.fail("checksum",
-                fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept,
-                            found_sum));
+  const std::string kept = header.text("checksum"), sum = checksum(state, checkpoint.time_step);
+  if (kept != sum) {
+    header.fail(
+        "checksum",
+        fmt::format("is \"{}\" (expected \"{}\", that of the data, time_step, steps and time: damaged)", kept, sum));
   }
   return checkpoint;
 }
