@@ -124,7 +124,8 @@ const std::string& word_of(const std::vector<std::string>& words, Enumeration va
 /// Calls `use` with a number of this type. @return what it returns
 template <class Use>
 auto with_element(ElementType element, const Use& use) {
-  return element == ElementType::float64 ? use(double()) : use(float());
+  if (element == ElementType::float64) return use(double());
+  return use(float());
 }
 
 }  // namespace steelyard

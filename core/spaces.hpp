@@ -37,7 +37,8 @@ inline constexpr bool runs_on_host =
 /// Calls `use` with the execution space of a rank's unit, its default instance. @return what it returns
 template <class Use>
 auto with_space(ProcessingUnit::Kind kind, const Use& use) {
-  return kind == ProcessingUnit::Kind::host ? use(HostExecution()) : use(CompanionExecution());
+  if (kind == ProcessingUnit::Kind::host) return use(HostExecution());
+  return use(CompanionExecution());
 }
 
 /// A unit's own memory: Views carry the unit's device type, so that they are initialised by the unit that uses them.
