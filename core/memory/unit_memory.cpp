@@ -44,7 +44,8 @@ double device_memory_bytes(double cap_bytes) {
 UnitLimits unit_limits(const Machine& machine, const RankUnits& units, ProcessingUnit::Kind kind, int ranks_on_node,
                        const KernelFacts& kernel) {
   const bool on_host = kind == ProcessingUnit::Kind::host;
-  const double cap_bytes = on_host ? infinity : kernel.device_memory_bytes;
+  double cap_bytes = kernel.device_memory_bytes;
+  if (on_host) cap_bytes = infinity;
   const double bytes = std::min(unit_memory_bytes(machine, units, kind, ranks_on_node), cap_bytes);
   const double in_core = units_in(bytes, kernel);
   if (on_host || !kernel.runs_out_of_core) return {in_core, in_core};

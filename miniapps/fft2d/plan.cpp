@@ -185,7 +185,7 @@ Plan make_plan(Resources& on, const Options& options) {
   });
   const Exchange exchange = exchange_of(options, on);
   const int batches = batches_of(exchange);
-  const std::int64_t point_bytes = 2 * element_bytes(options.run.element);
+  const std::int64_t point_bytes = std::int64_t{2} * element_bytes(options.run.element);
   const auto bytes = static_cast<double>(point_bytes);
   const SpeedModels row_models = on.speed_models(
       *row_kernel(problem.columns, problem.real, options.run.element, options.fft), problem.rows, on.partition());

@@ -149,8 +149,8 @@ class ProductKernel : public MeasurableKernel {
   /// Computed in long double.
   std::vector<double> reference(std::int64_t units) const override {
     const PanelProblem of = product(units);
-    const std::int64_t depth = of.depth > 0 ? of.depth : of.k;
-    const double alpha = of.depth > 0 ? static_cast<double>(of.k / of.depth) : of.alpha;
+    const std::int64_t depth = of.depth > 0 ? of.depth : of.k, panels = of.depth > 0 ? of.k / of.depth : 0;
+    const double alpha = panels > 0 ? static_cast<double>(panels) : of.alpha;
     const auto element = [&](MatrixName name, std::int64_t i, std::int64_t j) {
       const double value = RandomMatrix(1, name).element(i, j);
       return static_cast<long double>(element_ == ElementType::float64 ? value : static_cast<float>(value));
