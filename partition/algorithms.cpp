@@ -141,7 +141,8 @@ Distribution constant_speeds(std::int64_t total, std::span<const double> speeds,
   std::deque<models::ConstantModel> constants;
   std::vector<const models::SpeedModel*> pointers;
   for (std::size_t i = 0; i < speeds.size(); ++i) {
-    const double limit = max_units.empty() ? models::no_limit : max_units[i];
+    double limit = models::no_limit;
+    if (!max_units.empty()) limit = max_units[i];
     pointers.push_back(speeds[i] == 0.0 ? nullptr : &constants.emplace_back(speeds[i], limit));
   }
   // Lines through the origin meet constant speeds at proportional slices, so this is the same bisection.

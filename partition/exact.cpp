@@ -298,7 +298,8 @@ int bits_of_ticks(const Choices& choices) {
 /// A time by its ordinal in whole ticks. The quotient by a tick, a power of two, is exact, so nothing is left to a
 /// compiler's choice of instructions; times are not negative, so cutting off rounds down.
 std::int64_t in_ticks(std::int64_t ordinal, double tick_s) {
-  return static_cast<std::int64_t>(std::bit_cast<double>(ordinal) / tick_s + 0.5);
+  const double shifted = std::bit_cast<double>(ordinal) / tick_s + 0.5;
+  return static_cast<std::int64_t>(shifted);
 }
 
 /// The least total time within the makespan in ticks, by the few choices that are near the largest sizes if they are
