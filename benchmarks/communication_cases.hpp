@@ -1,6 +1,6 @@
 #pragma once
 
-// What communication-validation and summa-communication have alike: cases of communication that are measured in turns
+// Parts that communication-validation and summa-communication share: cases of communication that are measured in turns
 // with a calibration, their predictions from that, tables of both, and what `--result` keeps.
 
 #include <algorithm>

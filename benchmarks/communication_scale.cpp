@@ -1,4 +1,4 @@
-// What evaluating a prediction costs, and what it predicts, as the number of processes grows: the communication of one
+// Time of evaluating a prediction, and the prediction, as the number of processes grows: the communication of one
 // iteration of SUMMA and of a halo exchange on a column partition of a matrix of blocks.
 
 #include <cmath>

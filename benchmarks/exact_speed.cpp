@@ -1,5 +1,5 @@
-// What the exact partitioning algorithms cost: on tables of the paper's shape, on tables made against them, and at the
-// size of a large machine. A row is the median of several random problems; everything runs on one core.
+// Run time of the exact partitioning algorithms: on tables of the paper's shape, on tables made against them, and at
+// the size of a large machine. A row is the median of several random problems; everything runs on one core.
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-// What the split of rows and columns between the units is worth to a 2D transform: even, by smooth speed functions
+// Gain of a 2D transform by the split of rows and columns between the units: even, by smooth speed functions
 // (FPM), and the exact ones by the measured tables as they are and by what of them is not noise. For every size the
 // tables are measured, then the four splits run in turns. The improvements of the exact ones over the smooth one
 // are what 002 reports in section 6.2.2: there by the tables, where that of the tables as they are cannot lose; here

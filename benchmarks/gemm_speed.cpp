@@ -1,4 +1,4 @@
-// What going through core/gemm costs the host unit: its multiplication beside a direct call of the same BLAS with the
+// Overhead of core/gemm for the host unit: its multiplication beside a direct call of the same BLAS with the
 // same threads, in turns. Ratios are direct over gemm, call by call, so 1 is as fast and less is slower.
 
 #include "benchmarks/program.hpp"

@@ -228,7 +228,7 @@ std::string coverage(const Results& results) {
              median(from_prediction), median(from_others), nine_of_ten(from_prediction), nine_of_ten(from_others));
 }
 
-/// What a run's folder stands for, with how many times slower its slowest unit is.
+/// Name of a configuration for the table, with the largest slowdown of the run's units.
 std::string name_of(const Configuration& configuration, const Run& run) {
   if (configuration.text.empty()) return configuration.folder;
   double slowdown = 1.0;

@@ -1,4 +1,4 @@
-// What the suite is made of, timed by Google Benchmark: every app's kernels on each processing unit, every partitioning
+// Parts of the suite, timed by Google Benchmark: every app's kernels on each processing unit, every partitioning
 // algorithm and every fit of a speed model. Google Benchmark's options, such as --benchmark_filter, come before ours.
 
 #include <benchmark/benchmark.h>

@@ -47,7 +47,7 @@ def exchange(trace, sends):
 
 
 def halos(trace, ranks, size, times):
-    """As many exchanges of so many bytes with both neighbours."""
+    """Appends `times` exchanges of `size` bytes between all pairs of neighbours."""
     for _ in range(times):
         exchange(trace, [(i, i + d, size) for i in range(ranks) for d in (-1, 1) if 0 <= i + d < ranks])
 

@@ -57,7 +57,7 @@ struct LeastExtent {
   std::string why;  ///< behind the number in messages
 };
 /// Rejects grids that are too small, and those that no memory holds.
-/// @param what, points in messages: `grid` of so many `cells` @throws InvalidArgument
+/// @param what,points nouns for the messages, such as `grid` and `cells` @throws InvalidArgument
 void require_extents(const std::string& what, const std::string& points, std::int64_t rows, std::int64_t columns,
                      const LeastExtent& least = {});
 

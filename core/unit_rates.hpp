@@ -19,8 +19,8 @@ struct UnitRates {
   double to_host_bytes_per_s = 0.0;
 };
 
-/// Doubles in each of STREAM's arrays: as many as fill the machine's last cache four times, as its rules want, at most
-/// 256 MiB; 256 MiB on a device. @param memory_bytes of the unit, of which all three take a quarter at most
+/// Doubles in each of STREAM's arrays: four times the last cache, as STREAM's rules demand, but at most 256 MiB; 256
+/// MiB on a device. @param memory_bytes of the unit, of which all three take a quarter at most
 std::int64_t stream_elements(const Machine& machine, ProcessingUnit::Kind kind, double memory_bytes);
 
 /// Measures a unit on the calling thread, its own: the fastest of a few runs each. GEMM is C = A B of square matrices

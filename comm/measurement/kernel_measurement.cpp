@@ -38,7 +38,7 @@ models::MeasuredPoint summarise(const std::vector<double>& seconds, double confi
   return {0.0, mean(seconds), static_cast<int>(seconds.size()), half_width, count_outliers(seconds), {}};
 }
 
-/// What `work` throws: a rank that others wait for has to go on until throw_together().
+/// Error that `work` throws, to be kept until throw_together(), since other ranks wait for this one.
 std::exception_ptr error_of(const auto& work) {
   try {
     work();

@@ -11,13 +11,13 @@
 namespace steelyard {
 
 /// Messages between the ranks of a communicator, to be timed: along a ring in the order of the ranks, and between the
-/// first two. All functions are collective on it, take sizes in bytes up to the largest and give seconds; each
-/// repetition is one value, or as many repetitions together as the clock needs.
+/// first two. All functions are collective on it, take sizes in bytes up to the largest and return seconds, one
+/// value for each repetition, or for several in a row where a single one is too short for the clock.
 class MessageExchange {
  public:
   /// @param comm of at least two ranks @param largest_bytes size of the buffers
-  /// @param footprint_bytes what every rank goes through before each message of ping_pong_s() and ring_s(), which then
-  /// comes from and goes to memory; 0: messages stay in the caches
+  /// @param footprint_bytes that every rank reads before each message of ping_pong_s() and ring_s(), so that messages
+  /// come from and go to memory; 0: messages stay in the caches
   /// @throws InvalidArgument for fewer ranks
   MessageExchange(MPI_Comm comm, int largest_bytes, std::size_t footprint_bytes = 0);
 

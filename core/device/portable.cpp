@@ -1,4 +1,4 @@
-// What device.hpp wants, by Kokkos alone: for hosts, and for devices whose vendor's calls are not known here.
+// Implements device.hpp by Kokkos alone: for hosts, and for devices whose vendor's calls are not known here.
 #include "core/base/errors.hpp"
 #include "core/device/device.hpp"
 #include "core/timing.hpp"

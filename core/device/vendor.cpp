@@ -1,4 +1,4 @@
-// What device.hpp wants, by a vendor's run time, BLAS and FFT. CMake names the header that gives their calls our names.
+// Implements device.hpp by a vendor's run time, BLAS and FFT. CMake names the header that gives their calls our names.
 #include <fmt/format.h>
 
 #include <array>
@@ -47,7 +47,7 @@ struct NoSpace : Kokkos::Impl::ExecSpaceBase {
   void print_configuration(std::ostream&, bool) override {}
 };
 
-/// What a vendor's library has made and gets back by `destroy` when this object ends.
+/// Handle from a vendor's library, released by `destroy`.
 template <class Handle, auto destroy>
 class Owned {
  public:
@@ -65,7 +65,7 @@ class Owned {
   Handle handle_{};
 };
 
-/// Where the rows lie is for the vendor to find out.
+/// Copies rows between host and device memory in either direction: the vendor's call tells them apart by address.
 void copy_rows(const Queue& queue, const RowCopy& copy) {
   select_device_of(queue);
   check(vendor::copy_2d_async(copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.row_bytes, copy.rows,

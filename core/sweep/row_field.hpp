@@ -161,7 +161,7 @@ class RowField {
   static constexpr std::int64_t line = 64 / sizeof(double);
   /// Distance of fields' beginnings: odd numbers of lines that are spread over a page.
   static constexpr std::size_t apart = 9 * line;
-  /// As many as keep column 0 at the beginning of a cache line.
+  /// Elements before column 0, a multiple of a cache line.
   static constexpr std::int64_t left_ghosts = line;
 
   RowRange rows_;

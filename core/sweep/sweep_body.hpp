@@ -96,7 +96,7 @@ KOKKOS_INLINE_FUNCTION OneComponent<Component, Body> one_component(const EachCom
   return {all.body};
 }
 
-/// Calls `sweep` with one component's bodies after the other's: half as many rows are then prefetched at a time.
+/// Calls `sweep` for one component after the other, which halves the number of rows that are prefetched at a time.
 template <class Sweep, class... Bodies>
 void by_component(const Sweep& sweep, const Bodies&... bodies) {
   constexpr bool has_two = ((components_of<Bodies> == 2) || ...);

@@ -38,7 +38,7 @@ struct TimeTiles {
   int ring_pitch = 0;        ///< elements from one row to the next
   int scratch_bytes = 0;     ///< of a team
 
-  /// Tiles of a region, about equal in size and, where rows allow, at least as many as the host's `threads`.
+  /// Cuts a region into tiles of about equal size, at least one for each of the host's `threads` where rows allow.
   static TimeTiles cut(std::int64_t region_rows, std::int64_t region_columns, int steps, int radius,
                        std::size_t scalar_bytes, int threads) {
     TimeTiles tiles;

@@ -65,7 +65,7 @@ class Frame : public Resources {
   /// Runs work that may fail on one rank alone (memory, a file that vanished): all ranks then throw. Collective.
   void collectively(const std::function<void()>& work) const { steelyard::collectively(comm(), work); }
   void on_root(const std::function<void()>& work) const { steelyard::on_root(comm(), work); }
-  /// What a distribution over all slots gives this rank's units; 0 for one that it does not drive.
+  /// Share of this rank's units in a distribution over all slots; 0 for a unit that the rank does not drive.
   UnitSizes own_share(std::span<const std::int64_t> units) const;
   /// Seconds of every slot, on every rank, from those of each rank's own units. Collective.
   std::vector<double> gather_seconds(const UnitSeconds& own) const;

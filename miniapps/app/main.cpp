@@ -1,4 +1,4 @@
-// Of every mini-app; STEELYARD_MINIAPP_MAKER is what STEELYARD_MINIAPP() defined.
+// main() of every mini-app; STEELYARD_MINIAPP_MAKER is what STEELYARD_MINIAPP() defined.
 #include "miniapps/app/mini_app.hpp"
 
 namespace steelyard {

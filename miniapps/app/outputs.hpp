@@ -13,7 +13,7 @@
 #include "comm/session.hpp"
 #include "core/base/run_record.hpp"
 
-/// What apps and the frame make of a run for the user: its check, lines and tables, and a file.
+/// Output that apps and the frame share: the check's result, lines and tables of a run, `--output`.
 namespace steelyard {
 
 /// Error that one verification found on this rank.

@@ -23,7 +23,7 @@
 #include "miniapps/gemm/problem.hpp"
 #include "miniapps/gemm/unit_gemm.hpp"
 
-/// What a multiplication is measured by, and what gemm and summa share of a run.
+/// Measured kernel of a multiplication, and the parts of a run that gemm and summa share.
 namespace steelyard::gemm {
 
 /// Extents of gemm's matrices where the user names none.

@@ -44,7 +44,7 @@ ordered_json as_json(const std::string& algorithm, std::int64_t total, const par
           {"makespan_s", distribution.makespan_s()}};
 }
 
-/// What the algorithm makes of the input.
+/// Distribution that the algorithm finds for the input.
 struct Answer {
   partition::Distribution units;
   std::vector<std::int64_t> nodes;                    ///< of each node, where there are two levels

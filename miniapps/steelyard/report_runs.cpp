@@ -83,7 +83,7 @@ struct Run {
   std::optional<double> predicted_gain = {};
 
   const Json& json() const { return rounds->front().json; }
-  /// What `run.json` has of a key, as words.
+  /// Value of a key of `run.json`, as text.
   std::string list(const char* key, const char* separator = ", ") const {
     return list_of(json().value(key, Json()), separator);
   }
@@ -179,7 +179,7 @@ std::string error_text(double error) {
   return error < 2.0 ? difference_text(error, 1.0) : fmt::format("a factor of {:.2f}", error);
 }
 
-/// What was gained, how far from ideal, how far predictions are off and on which machine, of all apps and of each.
+/// Summary of all apps and of each: gain, share of the ideal, error of predictions, and the machine.
 void add_message(Document& document, const std::map<std::string, Runs>& apps) {
   Runs all;
   Rows rows;

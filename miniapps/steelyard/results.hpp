@@ -19,7 +19,7 @@ std::vector<nlohmann::json> read_json_lines(const std::filesystem::path& path);
 /// The number under a key, if there is one.
 std::optional<double> number_of(const nlohmann::json& object, const char* key);
 
-/// What `--result` left of a run.
+/// Result folder of a run.
 struct RunResult {
   std::filesystem::path folder;
   std::string round;            ///< the number at the end of the folder's path; empty where there is none
@@ -43,10 +43,10 @@ Results read_results(const std::filesystem::path& folder);
 /// Seconds of all repetitions of all rounds.
 std::vector<double> times_of(const Configuration& configuration);
 
-/// What a run computes, by name: its app, element type and parameters but for those that say how it does.
+/// Name of the problem that a run computes: its app, element type and parameters but for those that say how it does.
 nlohmann::json problem_of(const nlohmann::json& run);
 
-/// What another way to run a problem gains.
+/// Gain of one way to run a problem over another.
 struct Gain {
   double factor = 1.0;  ///< how many times as fast it is: median over the rounds of the ratio of median times
   /// Range of the factor: the least and the greatest of several rounds; with one round, the 95 % interval of its

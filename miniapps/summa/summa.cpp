@@ -86,7 +86,7 @@ class MeasuredKernel : public gemm::ProductKernel {
   }
 
  private:
-  /// Of a nearly square C with the area of so many blocks.
+  /// Problem with a nearly square C of `blocks` blocks.
   gemm::PanelProblem product(std::int64_t blocks) const override {
     const std::int64_t depth = problem_.depth(0);
     const auto side = static_cast<double>(depth), area = static_cast<double>(blocks) * side * side;

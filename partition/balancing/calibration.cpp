@@ -67,12 +67,15 @@ class RepeatedMeasurement {
     return true;
   }
 
+  /// Whether no time of a distribution is uncertain, so that more rounds would tell no more.
+  bool is_certain(const Slices& units) {
+    return std::ranges::all_of(of(units), [](const MeasuredPoint& point) { return point.confidence_s == 0.0; });
+  }
+
   /// Measures until some two units clearly differ; false where that is within the spread after all rounds.
   bool differ(const Slices& units) {
-    const auto is_certain = [](const MeasuredPoint& point) { return point.confidence_s == 0.0; };
     while (!clearly_differ(of(units))) {
-      // Where nothing is uncertain, more rounds would not tell more.
-      if (std::ranges::all_of(of(units), is_certain) || !again(units)) return false;
+      if (is_certain(units) || !again(units)) return false;
     }
     return true;
   }
@@ -210,9 +213,7 @@ class EqualTimesSearch : LineSearch {
   /// An end of the bracket whose times are uncertain and were measured afresh just now; -1 when there is none left.
   std::int64_t doubtful_end() {
     for (const std::int64_t end : {lower_, upper_}) {
-      if (!measurement_.known(line(end)) || verified_.contains(end)) continue;
-      const auto& points = measurement_.of(line(end));
-      if (points[0].confidence_s == 0.0 && points[1].confidence_s == 0.0) continue;
+      if (!measurement_.known(line(end)) || verified_.contains(end) || measurement_.is_certain(line(end))) continue;
       verified_.insert(end);
       // Not merged with what led here, which may have been an outlier.
       if (measurement_.afresh(line(end))) return end;
@@ -278,14 +279,13 @@ class IterationTimeSearch : LineSearch {
     while (upper - lower > std::max<std::int64_t>(2, resolution_)) {
       if (measurement_.left() < 2) return StopReason::measurement_limit;
       const std::int64_t third = (upper - lower) / 3;
-      const std::int64_t left = lower + third;
-      const std::int64_t right = upper - third;
+      const std::int64_t left = lower + third, right = upper - third;
       const int comparison = measurement_.compare(line(left), line(right));
       if (comparison > 0) {
         lower = left + 1;
       } else if (comparison < 0) {
         upper = right - 1;
-      } else if (certain(left, right) || dips_between(left, right)) {
+      } else if (has_minimum_between(left, right)) {
         lower = left;
         upper = right;
       } else {
@@ -300,12 +300,9 @@ class IterationTimeSearch : LineSearch {
     return StopReason::settled;
   }
 
-  /// Without any spread, a unimodal time that is the same at two lines has its minimum between them.
-  bool certain(std::int64_t left, std::int64_t right) {
-    return last(left).confidence_s == 0.0 && last(right).confidence_s == 0.0;
-  }
-
-  bool dips_between(std::int64_t left, std::int64_t right) {
+  /// Whether the time, the same at two lines, is less between them: a unimodal one without any spread is.
+  bool has_minimum_between(std::int64_t left, std::int64_t right) {
+    if (measurement_.is_certain(line(left)) && measurement_.is_certain(line(right))) return true;
     const std::int64_t middle = left + (right - left) / 2;
     if (middle == left || measurement_.exhausted()) return false;
     return measurement_.compare(line(middle), line(left)) < 0 || measurement_.compare(line(middle), line(right)) < 0;

@@ -51,9 +51,9 @@ struct ColumnPartition {
 /// column, and the column within one block column of its units' part of the matrix. A column's width binds all its
 /// units, so a bound of one block row overall does not exist: a unit alone in a column of 3.5 is half a column off.
 ///
-/// What rounds to nothing is an empty rectangle, also for units with work: with fewer blocks than units somebody is
-/// idle, and one block for a slow unit may take longer than all blocks of the others.
-/// Source: 000, sections 3.3 and 4.2; 004, section III (Beaumont et al. as cited there).
+/// An area that rounds to 0 becomes an empty rectangle, also for units with work: with fewer blocks than units somebody
+/// is idle, and one block for a slow unit may take longer than all blocks of the others. Source: 000, sections 3.3
+/// and 4.2; 004, section III (Beaumont et al. as cited there).
 /// @param columns how many, none of them empty before rounding; nothing: the best number
 /// @throws InvalidArgument as best_arrangement()
 ColumnPartition column(std::span<const double> areas, const Extents& extents, std::optional<int> columns = {});

@@ -49,7 +49,7 @@ void require_costs(const std::vector<double>& cost_s, std::size_t units) {
   }
 }
 
-/// What is to be arranged, for any set of units.
+/// Problem of arranging any set of units.
 struct Problem {
   Extents extents;
   std::int64_t total = 0;

@@ -14,7 +14,7 @@
 namespace steelyard::partition {
 namespace {
 
-/// What two ranges have in common, as an overlap with `unit`; of count 0 where that is nothing.
+/// Returns the intersection of two ranges as an overlap with `unit`; count 0 where they are disjoint.
 Overlap overlap(const BlockRange& a, const BlockRange& b, std::size_t unit) {
   const std::int64_t first = std::max(a.first, b.first);
   return {static_cast<int>(unit), first, std::max<std::int64_t>(0, std::min(a.end, b.end) - first)};
@@ -22,7 +22,7 @@ Overlap overlap(const BlockRange& a, const BlockRange& b, std::size_t unit) {
 
 using Side = BlockRange (*)(const Rectangle&);
 
-/// What the others have in common with rectangle i, by first common row or column, then by unit.
+/// Overlaps of the others with rectangle i, by first common row or column, then by unit.
 std::vector<Overlap> overlaps_of(std::size_t i, std::span<const Rectangle> rectangles, Side side) {
   std::vector<Overlap> overlaps;
   for (std::size_t j = 0; j < rectangles.size(); ++j) {
@@ -67,7 +67,7 @@ void require(std::span<const Rectangle> rectangles, double bytes) {
   }
 }
 
-/// What is sent of a pivot: by the units whose `pivot_side` holds block `first`, to all that they have part of the
+/// Messages of a pivot: by the units whose `pivot_side` holds block `first`, to all that they have part of the
 /// other side in common with.
 models::Phase pivot_phase(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
                           double element_bytes, Side pivot_side, Side other_side) {

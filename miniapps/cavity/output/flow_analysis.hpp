@@ -10,7 +10,7 @@
 
 #include "miniapps/cavity/problem.hpp"
 
-// What is made of a flow on one rank. All take a state on the problem's grid.
+// Analysis of a flow on one rank. All functions take a state on the problem's grid.
 
 namespace steelyard::cavity {
 
@@ -29,7 +29,8 @@ struct Interpolation {
   }
 };
 
-/// The polynomial of Lagrange through the points nearest to `x`: as many on its left as on its right but near the ends.
+/// Weights of the Lagrange polynomial through the points nearest to `x`, half of them on each side except near the
+/// ends.
 /// @param points rising, at any distances @param most of them to use, 2 or 4; fewer where there are fewer
 Interpolation interpolation(std::span<const double> points, double x, std::size_t most);
 

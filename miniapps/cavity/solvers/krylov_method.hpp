@@ -11,7 +11,7 @@
 #include "core/sweep/sweep_body.hpp"
 #include "miniapps/cavity/problem.hpp"
 
-// What both solvers have in common: how they start and end.
+// Start and end of both solvers.
 
 namespace steelyard::cavity {
 

@@ -20,7 +20,7 @@ struct Activity {
   std::size_t waiting = 0;  ///< of a concurrent node: parts under way
 };
 
-/// What carries transmissions: an instance of a channel or, if they are empty, nothing that others share.
+/// Carrier of transmissions: an instance of a channel, or nothing shared where they are empty.
 struct Carrier {
   ChannelInstance channel;
   int empty = -1;  ///< activity that is an empty transmission
