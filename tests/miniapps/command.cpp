@@ -21,8 +21,7 @@ namespace {
 std::vector<std::string> command_line(const Start& start) {
   std::vector<std::string> words;
   if (start.ranks > 1) {
-    words = {STEELYARD_MPIRUN,           "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n",
-             std::to_string(start.ranks)};
+    words = {STEELYARD_MPIRUN, "--oversubscribe", "-n", std::to_string(start.ranks)};
   }
   words.push_back(start.program.string());
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
@@ -67,10 +66,10 @@ std::vector<std::string> Outcome::told_by(const std::string& program) const {
 }
 
 Command::Command(const Start& start) {
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  // Otherwise Open MPI looks for network cards of all makers first, which takes longer than all else in starting it.
-  ::setenv("OMPI_MCA_pml", "ob1", 1);
+  std::istringstream variables(STEELYARD_TEST_ENVIRONMENT);
+  for (std::string name, value; std::getline(variables, name, '=') && std::getline(variables, value, ' ');) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
   // In the folder that they share, one Open MPI that starts stumbles over another that tidies up.
   ::setenv("OMPI_MCA_orte_tmpdir_base", captured_.path().c_str(), 1);
   // Once a rank exits with an error, mpirun would give the others a second before it ends them.

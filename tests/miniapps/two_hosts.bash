@@ -3,8 +3,7 @@
 set -euo pipefail
 two_hosts=$(realpath -- "$1")
 program=$(realpath -- "$2")
-one_host=("$3" --oversubscribe --mca mpi_yield_when_idle 1 -n)
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+one_host=("$3" --oversubscribe -n)
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 cd "$folder"
