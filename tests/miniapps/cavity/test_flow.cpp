@@ -259,7 +259,7 @@ TEST_CASE("the steady flow at Reynolds number 100 is Ghia's", "[accuracy]") {
   CHECK(largest_difference(ghia_comparison(problem, run.flow.gather())) < 0.01);
 }
 
-TEST_CASE("the steady flow is of second order in space, and does not depend on the time step", "[accuracy][order]") {
+TEST_CASE("the steady flow is of second order in space, and does not depend on the time step", "[accuracy]") {
   TestUnits units;
   std::vector<double> through_flows, velocities;
   for (const std::int64_t cells : {16, 32, 64}) {
@@ -279,7 +279,7 @@ TEST_CASE("the steady flow is of second order in space, and does not depend on t
   }
 }
 
-TEST_CASE("implicit Euler is of first order in time, Crank-Nicolson of second", "[accuracy][order]") {
+TEST_CASE("implicit Euler is of first order in time, Crank-Nicolson of second", "[accuracy]") {
   TestUnits units;
   // From the same start at a time when the flow is smooth, in so many steps.
   FlowRun begin(units, square(32, 0.01), tight(1e-11));
