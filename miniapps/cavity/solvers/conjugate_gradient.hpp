@@ -57,16 +57,17 @@ struct UpdateSolution {
   }
 };
 
-/// s = A z + beta s, p = z + beta p, x = x + alpha p and next r = r - alpha s.
-template <class Operator>
+/// s = A z + beta s, p = z + beta p, x = x + alpha p and next r = r - alpha s. At first beta is 0 whatever s and p
+/// hold. Told by its type: scaled_or_zero() for both would keep compilers from vectorising this.
+template <class Operator, bool is_first>
 struct UpdateAll {
   Operator matrix;
   RowAccess<1> x, z, p, s, r, next;
   double alpha, beta;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t j, const Column i) const {
-    const double image = matrix(z, 0, j, i) + scaled_or_zero(beta, s(j, i));
-    const double direction = z(j, i) + scaled_or_zero(beta, p(j, i));
+    const double image = matrix(z, 0, j, i) + (is_first ? 0.0 : beta * s(j, i));
+    const double direction = z(j, i) + (is_first ? 0.0 : beta * p(j, i));
     s(j, i) = image;
     p(j, i) = direction;
     x(j, i) += alpha * direction;
@@ -172,7 +173,8 @@ class ConjugateGradient {
       const double alpha = rz / pap;
       old_rz = rz;
       old_alpha = alpha;
-      products = update_all(matrix, preconditioner, alpha, beta, solution);
+      products = beta == 0.0 ? update_all<true>(matrix, preconditioner, alpha, beta, solution)
+                             : update_all<false>(matrix, preconditioner, alpha, beta, solution);
     } while (monitor.should_continue(std::sqrt(products[0])));
   }
 
@@ -215,13 +217,13 @@ class ConjugateGradient {
   }
 
   /// @return r^T r, r^T z and z^T A z of the new r and z
-  template <class Operator>
+  template <bool is_first, class Operator>
   std::array<double, 3> update_all(const Operator& matrix, const Preconditioner& preconditioner, double alpha,
                                    double beta, Field& solution) {
     const auto x = solution.access(), p = p_.access(), s = s_.access(), r = r_.access(),
                z = preconditioner ? z_.access() : r, next = preconditioner ? r : z_.access();
     const auto update = reading(fields(x, around_cells(z), p, s, r, next),
-                                detail::UpdateAll<Operator>{matrix, x, z, p, s, r, next, alpha, beta});
+                                detail::UpdateAll<Operator, is_first>{matrix, x, z, p, s, r, next, alpha, beta});
     constexpr const char* label = "steelyard::cavity::cg_update_all";
     if (preconditioner) {
       grid_.for_cells(label, update);
