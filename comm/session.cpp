@@ -272,7 +272,7 @@ RunRecord describe_run(const Session& session, const std::string& app, const Run
   }
   record.params["ranks"] = static_cast<double>(session.size());
   record.settings["element"] = element_name(options.element);
-  record.settings["partition"] = options.partition;
+  record.settings["partition"] = options.partition + (options.levels == 2 ? ", two levels" : "");
   record.settings["cores"] = units.cores_from +
                              (any_rank(session.comm(), units.oversubscribed) ? ", oversubscribed" : "") +
                              (any_rank(session.comm(), !units.bound) ? ", unbound" : "");

@@ -191,6 +191,11 @@ void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& 
       ->type_name("WHICH=F");
 }
 
+CLI::Option* add_levels_option(CLI::App& parser, int& levels) {
+  return add_number(parser, "--levels", levels, "2: partition over nodes first, then within each node (default 1)", 1,
+                    2, "1|2");
+}
+
 AppOptions::AppOptions(CLI::App& parser, Verb verb)
     : parser_(parser), unused_(std::make_unique<CLI::App>()), verb_(verb) {}
 AppOptions::~AppOptions() = default;
@@ -218,6 +223,7 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
                   "Shares of the units: numbers, or a file of steelyard partition --format json or a run's run.json")
       ->type_name("A:B:...|FILE")
       ->excludes(partition);
+  add_levels_option(plan, options.levels);
   const auto add = [](CLI::App& to, const char* name, auto& value, const char* type, const char* description) {
     to.add_option(name, value, description)->type_name(type);
   };

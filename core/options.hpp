@@ -12,7 +12,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace steelyard {
 
@@ -29,6 +30,7 @@ struct RunOptions {
   std::vector<std::string> slowdown;
   std::string partition = "geometric";
   std::string distribution;  ///< shares or a file, in place of `partition`; empty where the user gives none
+  int levels = 1;            ///< 2: over nodes first, then over the units of each
   std::string kind;          ///< of the speed models; empty for what the algorithm asks for
   std::vector<std::filesystem::path> models;
   std::filesystem::path platform;
@@ -104,6 +106,7 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
 void add_element_option(CLI::App& parser, ElementType& element);
 /// @param units_by_default for `--help`
 void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& units_by_default = "all there are");
+CLI::Option* add_levels_option(CLI::App& parser, int& levels);
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app
 /// finds itself. A speed model is of rows, which `--columns` alone fixes.
 void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise);

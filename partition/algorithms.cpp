@@ -154,14 +154,16 @@ std::span<const Algorithm> algorithms() {
       {"even", "the same number for every processing unit", even},
       {"constant", "proportional to the speed at the even share, or constant:N at N computation units (CPM)",
        [](std::int64_t total, Models models) { return constant(total, models); }},
-      {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric},
-      {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima"},
+      {"geometric", "equal times by bisection with lines through the origin (FPM)", geometric, "piecewise_linear",
+       models::Shape::increasing_time, 0.0, true},
+      {"numerical", "equal times by root finding, for smooth speeds of any shape (multiroot)", numerical, "akima",
+       models::Shape::increasing_time, 0.0, true},
       {"hpopta", "least makespan for any shape of speed by tree search as published (HPOPTA)",
        [](std::int64_t total, Models models) { return hpopta(total, tabulate(models, total)).distribution; },
-       "piecewise_linear", models::Shape::as_measured},
+       "piecewise_linear", models::Shape::as_measured, 0.0, true},
       {"exact", "least makespan for any shape of speed in polynomial time, then least total time",
        [](std::int64_t total, Models models) { return exact(total, tabulate(models, total)).distribution; }, "shrunk",
-       models::Shape::as_measured},
+       models::Shape::as_measured, 0.0, true},
   }};
   return all;
 }

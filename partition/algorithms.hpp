@@ -68,7 +68,8 @@ struct Algorithm {
   /// Kind and shape of the models that it asks for; it works on others too.
   std::string model_kind = "piecewise_linear";
   models::Shape shape = models::Shape::increasing_time;
-  double constant_at = 0.0;  ///< computation units at which constant speeds are taken; 0: nothing of that kind
+  double constant_at = 0.0;        ///< computation units at which constant speeds are taken; 0: nothing of that kind
+  bool is_least_makespan = false;  ///< the distribution has the least makespan, where times grow at least
 };
 
 /// Every algorithm, in the order of `steelyard partition --list`.

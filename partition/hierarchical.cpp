@@ -67,6 +67,92 @@ std::vector<double> GroupModel::breakpoints() const {
   return {sizes.begin(), sizes.end()};
 }
 
+namespace {
+
+/// Groups of processing units, alike where their units have the same models.
+class Groups {
+ public:
+  Groups(Models models, std::span<const int> group_of_unit) : models_(models) {
+    std::map<int, std::vector<std::size_t>> by_number;
+    for (std::size_t i = 0; i < models.size(); ++i) by_number[group_of_unit[i]].push_back(i);
+    const auto same = [](const auto* one, const auto* other) { return same_model(*one, *other); };
+    for (auto& [number, members] : by_number) {
+      std::vector<const models::SpeedModel*> units;
+      for (const std::size_t unit : members) units.push_back(models[unit]);
+      const auto kind =
+          std::ranges::find_if(kinds_, [&](const Kind& known) { return std::ranges::equal(known.units, units, same); });
+      kind_of_group_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
+      if (kind == kinds_.end()) kinds_.push_back({std::move(units), 0});
+      ++kinds_[kind_of_group_.back()].groups;
+      members_.push_back(std::move(members));
+    }
+  }
+
+  /// Distribution among those that give no group more than its units do within `time_s` apart from each other.
+  /// @throws InvalidArgument as the algorithms do
+  HierarchicalDistribution distribute(std::int64_t total, const Algorithm& outer, const Algorithm& inner,
+                                      double time_s) const {
+    std::deque<GroupModel> models_of_kinds;
+    for (const Kind& kind : kinds_) {
+      models_of_kinds.emplace_back(kind.units, inner,
+                                   std::isfinite(time_s) ? units_within(kind, time_s, total) : total);
+    }
+    // Groups alike have the same model, so that an algorithm looks at it once.
+    std::vector<const models::SpeedModel*> group_models;
+    for (const std::size_t kind : kind_of_group_) {
+      const GroupModel& group = models_of_kinds[kind];
+      group_models.push_back(group.units().size() == 1 ? group.units().front() : &group);
+    }
+    HierarchicalDistribution found;
+    found.groups = outer.distribute(total, group_models).units;
+    std::vector<std::int64_t> units(models_.size(), 0);
+    std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::int64_t>> known;
+    for (std::size_t group = 0; group < members_.size(); ++group) {
+      const std::size_t kind = kind_of_group_[group];
+      auto& split = known[{kind, found.groups[group]}];
+      if (split.empty()) split = models_of_kinds[kind].distribute(found.groups[group]).units;
+      for (std::size_t i = 0; i < split.size(); ++i) units[members_[group][i]] = split[i];
+    }
+    found.units = predict(std::move(units), models_);
+    return found;
+  }
+
+  /// A power of two in which all units together do `total`, each on its own.
+  double least_time_s(std::int64_t total) const {
+    double time_s = 1.0;
+    while (std::isfinite(time_s) && !are_enough(time_s, total)) time_s *= 2.0;
+    while (time_s > std::numeric_limits<double>::min() && are_enough(0.5 * time_s, total)) time_s *= 0.5;
+    return time_s;
+  }
+
+ private:
+  struct Kind {
+    std::vector<const models::SpeedModel*> units;
+    std::int64_t groups = 0;  ///< of this kind
+  };
+
+  static std::int64_t units_within(const Kind& kind, double time_s, std::int64_t total) {
+    std::int64_t sum = 0;
+    for (const models::SpeedModel* unit : kind.units) {
+      const double whole = std::min(std::floor(unit->units_within(time_s)), static_cast<double>(total - sum));
+      sum += static_cast<std::int64_t>(whole);
+    }
+    return sum;
+  }
+  bool are_enough(double time_s, std::int64_t total) const {
+    std::int64_t left = total;
+    for (const Kind& kind : kinds_) left -= std::min(left, kind.groups * units_within(kind, time_s, total));
+    return left == 0;
+  }
+
+  Models models_;
+  std::vector<Kind> kinds_;
+  std::vector<std::size_t> kind_of_group_;
+  std::vector<std::vector<std::size_t>> members_;  ///< units of each group, in the order of their numbers
+};
+
+}  // namespace
+
 HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::span<const int> group_of_unit,
                                       const Algorithm& outer, const Algorithm& inner) {
   require_feasible(total, models);
@@ -74,39 +160,30 @@ HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::sp
     throw InvalidArgument(
         fmt::format("{} group numbers for {} models (expected as many)", group_of_unit.size(), models.size()));
   }
-  std::map<int, std::vector<std::size_t>> groups;  // the units of each
-  for (std::size_t i = 0; i < models.size(); ++i) groups[group_of_unit[i]].push_back(i);
-
-  std::deque<GroupModel> kinds;
-  std::vector<const GroupModel*> kind_of_group;
-  std::vector<const models::SpeedModel*> group_models;
-  const auto same = [](const auto* one, const auto* other) { return same_model(*one, *other); };
-  for (const auto& [number, members] : groups) {
-    std::vector<const models::SpeedModel*> units;
-    for (const std::size_t unit : members) units.push_back(models[unit]);
-    auto kind = std::ranges::find_if(
-        kinds, [&](const GroupModel& known) { return std::ranges::equal(known.units(), units, same); });
-    if (kind == kinds.end()) {
-      kinds.emplace_back(units, inner, total);
-      kind = kinds.end() - 1;
+  const Groups groups(models, group_of_unit);
+  constexpr double all = std::numeric_limits<double>::infinity();
+  if (outer.is_least_makespan && inner.is_least_makespan && total > 0) {
+    // No group takes longer than the makespan, so that a makespan within a time is the least of all.
+    constexpr int attempts = 4;
+    double time_s = groups.least_time_s(total);
+    for (int i = 0; i < attempts && std::isfinite(time_s *= 2.0); ++i) {
+      try {
+        HierarchicalDistribution found = groups.distribute(total, outer, inner, time_s);
+        if (found.units.makespan_s() <= time_s) return found;
+      } catch (const InvalidArgument&) {
+        // Larger sizes may have a sum that these have not.
+      }
     }
-    kind_of_group.push_back(&*kind);
-    // Groups alike have the same model, so that an algorithm looks at it once.
-    group_models.push_back(units.size() == 1 ? kind->units().front() : &*kind);
   }
+  return groups.distribute(total, outer, inner, all);
+}
 
-  const std::vector<std::int64_t> shares = outer.distribute(total, group_models).units;
-  std::vector<std::int64_t> units(models.size(), 0);
-  std::map<std::pair<const GroupModel*, std::int64_t>, std::vector<std::int64_t>> known;
-  std::size_t group = 0;
-  for (const auto& [number, members] : groups) {
-    auto& split = known[{kind_of_group[group], shares[group]}];
-    if (split.empty()) split = kind_of_group[group]->distribute(shares[group]).units;
-    for (std::size_t i = 0; i < split.size(); ++i) units[members[i]] = split[i];
-    ++group;
-  }
-
-  return {predict(std::move(units), models), shares};
+Algorithm on_two_levels(const Algorithm& algorithm, std::vector<int> group_of_unit) {
+  Algorithm both = algorithm;
+  both.distribute = [algorithm, groups = std::move(group_of_unit)](std::int64_t total, Models models) {
+    return hierarchical(total, models, groups, algorithm, algorithm).units;
+  };
+  return both;
 }
 
 }  // namespace steelyard::partition

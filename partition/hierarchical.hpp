@@ -56,4 +56,7 @@ struct HierarchicalDistribution {
 HierarchicalDistribution hierarchical(std::int64_t total, Models models, std::span<const int> group_of_unit,
                                       const Algorithm& outer, const Algorithm& inner);
 
+/// Algorithm that is `algorithm` on both levels of hierarchical(). @param group_of_unit as there
+Algorithm on_two_levels(const Algorithm& algorithm, std::vector<int> group_of_unit);
+
 }  // namespace steelyard::partition

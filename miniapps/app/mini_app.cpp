@@ -361,6 +361,12 @@ void prepare_options(MiniApp& app) {
   RunOptions& given = app.run_options();
   if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
   if (!given.kind.empty()) models::find_model_kind(given.kind);
+  if (given.levels == 2 && (given.partition == "dynamic" || given.partition.find(':') != std::string::npos)) {
+    throw InvalidArgument(
+        fmt::format("--levels 2 with --partition {} (expected an algorithm by speed models, without "
+                    "numbers of its own)",
+                    given.partition));
+  }
   app.prepare();
 }
 

@@ -8,6 +8,7 @@
 #include "core/layout.hpp"
 #include "core/unit_plan.hpp"
 #include "models/kinds/model_kinds.hpp"
+#include "partition/hierarchical.hpp"
 
 namespace steelyard {
 namespace {
@@ -50,7 +51,10 @@ std::string Resources::node_name(int rank) const {
 partition::Algorithm Resources::algorithm(const std::string& name) const {
   partition::Algorithm algorithm = partition::find_algorithm(name);
   if (!options_.kind.empty()) algorithm.model_kind = models::find_model_kind(options_.kind).name;
-  return algorithm;
+  if (options_.levels == 1) return algorithm;
+  std::vector<int> node_of_slot;
+  for (const Slot& slot : slots_) node_of_slot.push_back(node_of_rank_[static_cast<std::size_t>(slot.rank)]);
+  return partition::on_two_levels(algorithm, std::move(node_of_slot));
 }
 
 models::Estimate Resources::estimate(const Plan& plan) const {
@@ -199,7 +203,7 @@ Plan plan_steps(Resources& on, const MeasurableKernel& kernel, std::int64_t tota
   }
   const SpeedModels models = on.speed_models(kernel, total, on.partition());
   partition::Distribution slices;
-  on.on_all_ranks([&] { slices = partition::find_algorithm(on.partition()).distribute(total, models.pointers()); });
+  on.on_all_ranks([&] { slices = models.distribute(total); });
   Plan plan;
   plan.distribution = slices.units;
   plan.unit_s = slices.predicted_s;

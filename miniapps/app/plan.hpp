@@ -97,7 +97,8 @@ class Resources {
   const std::vector<Slot>& slots() const { return slots_; }
   /// The name of the partitioning algorithm.
   const std::string& partition() const { return options_.partition; }
-  /// The algorithm of that name, for models of another kind where the user named one (`--kind`).
+  /// The algorithm of that name, over nodes and then within them where the user asks for it (`--levels 2`), for models
+  /// of another kind where the user named one (`--kind`). It takes one model for every slot.
   /// @throws InvalidArgument for a name or a kind that there is not
   partition::Algorithm algorithm(const std::string& name) const;
   int ranks() const { return static_cast<int>(node_of_rank_.size()); }
@@ -197,8 +198,8 @@ class Processes : public Resources {
   void add_units(int process, UnitChoice choice, const PerUnit<double>& slowdowns);
   /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
   models::Placement placement() const;
-  SpeedModels models_without_files(const MeasurableKernel&, std::int64_t, const std::string&) override {
-    return SpeedModels(slowdowns_);
+  SpeedModels models_without_files(const MeasurableKernel&, std::int64_t, const std::string& name) override {
+    return {slowdowns_, algorithm(name)};
   }
 
   models::Platform platform_;

@@ -45,10 +45,10 @@ void require_same(const std::filesystem::path& path, const std::string& key, con
 
 /// Reads the model of a slot, which has to be of this kernel: app, element type and every parameter, where the file
 /// says. Its seconds are multiplied by the quotient of `slowdown` and that of the measured unit.
-/// @param kind that it has to be of, where it says: files in another order than units, as from `models/*.fpm.json`,
-/// would give a host the speed of a device
-models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path,
-                              std::optional<ProcessingUnit::Kind> kind, double slowdown) {
+/// @param unit_kind that it has to be of, where both say: files in another order than units, as from
+/// `models/*.fpm.json`, would give a host the speed of a device
+models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path, const std::string& unit_kind,
+                              double slowdown) {
   models::FpmFile file = models::read_fpm_file(path);
   for (const auto& [name, expected] : facts.parameters) {
     const auto found = file.parameters.find(name);
@@ -57,8 +57,8 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
   }
   require_same(path, "element", file.element, facts.element);
   require_same(path, "app", file.app, facts.app);
-  if (kind) {
-    require_same(path, "unit.kind", file.unit_kind, *kind == ProcessingUnit::Kind::host ? "host" : "device",
+  if (!unit_kind.empty()) {
+    require_same(path, "unit.kind", file.unit_kind, unit_kind,
                  ", for --model names files rank by rank, the host's before the device's");
   }
   const double factor = slowdown / file.slowdown;
@@ -168,8 +168,7 @@ Sizes proportional_sizes(const std::vector<models::FpmFile>& files, const std::v
 /// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
-  const partition::Algorithm distribute = frame.algorithm(algorithm);
-  SpeedModels measured(describe_slots(frame, kernel.facts()), distribute);
+  SpeedModels measured(describe_slots(frame, kernel.facts()), frame.algorithm(algorithm));
   // Quick rather than precise: a run measures what it needs and no more. Two runs, which say how often to repeat, come
   // first anyway.
   const Precision precision{.repetitions_min = 3, .repetitions_max = 20, .warmups = 0, .time_limit_s = 1.0};
@@ -208,7 +207,7 @@ SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, s
   Sizes slices;
   for (int round = 0; round < most_refinements; ++round) {
     Sizes next;
-    frame.collectively([&] { next = distribute.distribute(total, measured.pointers()).units; });
+    frame.collectively([&] { next = measured.distribute(total).units; });
     if (round > 0 && are_settled(slices, next)) break;
     slices = next;
     add(slices);
@@ -226,7 +225,8 @@ SpeedModels::SpeedModels(std::vector<models::FpmFile> files, partition::Algorith
   fit();
 }
 
-SpeedModels::SpeedModels(const std::vector<double>& slowdowns) {
+SpeedModels::SpeedModels(const std::vector<double>& slowdowns, partition::Algorithm algorithm)
+    : algorithm_(std::move(algorithm)) {
   for (const double slowdown : slowdowns) models_.push_back(std::make_unique<models::ConstantModel>(1.0 / slowdown));
 }
 
@@ -269,14 +269,14 @@ SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t
   if (paths.empty()) return models_without_files(kernel, total, algorithm);
   std::optional<SpeedModels> models;
   on_all_ranks([&] {
-    const partition::Algorithm distribute = this->algorithm(algorithm);
     require_number_of_files(paths.size(), slots_);
     std::vector<models::FpmFile> files;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const auto kind = paths.size() > 1 ? std::optional(slots_[i].kind) : std::nullopt;
-      files.push_back(read_model_of(kernel.facts(), paths[i % paths.size()], kind, slowdowns_[i]));
+      const std::string kind = slots_[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
+      files.push_back(
+          read_model_of(kernel.facts(), paths[i % paths.size()], paths.size() > 1 ? kind : "", slowdowns_[i]));
     }
-    models.emplace(std::move(files), distribute);
+    models.emplace(std::move(files), this->algorithm(algorithm));
   });
   return std::move(*models);
 }

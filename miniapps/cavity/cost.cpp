@@ -279,7 +279,7 @@ StepPlan::StepPlan(Resources& on, const Problem& problem, const Numerics& numeri
   const auto all_rows = static_cast<double>(problem.rows);
   partition::Distribution slices;
   on.on_all_ranks([&] {
-    slices = partition::find_algorithm(on.partition()).distribute(problem.rows, models.pointers());
+    slices = models.distribute(problem.rows);
     const double even_rows = std::ceil(all_rows / static_cast<double>(slices.units.size()));
     const auto holds_it = [&](const models::SpeedModel* model) { return even_rows <= model->max_units(); };
     if (!std::ranges::all_of(models.pointers(), holds_it)) return;

@@ -194,9 +194,8 @@ Plan make_plan(Resources& on, const Options& options) {
   partition::Distribution row_shares, column_shares;
   PassPlans passes;
   on.on_all_ranks([&] {
-    const partition::Algorithm algorithm = partition::find_algorithm(on.partition());
     const auto distribute = [&](std::int64_t total, const SpeedModels& models) {
-      return partition::distribute_in_multiples(total, models.pointers(), algorithm,
+      return partition::distribute_in_multiples(total, models.pointers(), models.algorithm(),
                                                 slice_granularity(total, point_bytes));
     };
     row_shares = distribute(problem.rows, row_models);

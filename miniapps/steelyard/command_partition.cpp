@@ -153,7 +153,13 @@ Answer distribute_in_two_levels(const PartitionOptions& options, partition::Mode
   std::vector<int> node_of_unit;
   for (int unit = 0; unit < units; ++unit) node_of_unit.push_back(unit / options.per_node);
   // No algorithm of the list, for it takes only models that are all the same.
-  const partition::Algorithm popta{"popta", "HPOPTA's forerunner for identical nodes", partition::popta};
+  const partition::Algorithm popta{"popta",
+                                   "HPOPTA's forerunner for identical nodes",
+                                   partition::popta,
+                                   "piecewise_linear",
+                                   models::Shape::as_measured,
+                                   0.0,
+                                   true};
   const std::string& name = options.outer.empty() ? inner.name : options.outer;
   const partition::Algorithm outer = name == popta.name ? popta : partition::find_algorithm(name);
   const partition::HierarchicalDistribution found =
@@ -218,10 +224,7 @@ void add_partition_command(CLI::App& parser, Action& chosen) {
                              ->add_flag("--columns", options->columns,
                                         "The units are the blocks of a square matrix: arrange rectangles in columns")
                              ->excludes(several);
-  CLI::Option* levels =
-      add_number(*command, "--levels", options->levels, "2: over nodes first, then within each node", 1, 2, "1|2")
-          ->excludes(several)
-          ->excludes(columns);
+  CLI::Option* levels = add_levels_option(*command, options->levels)->excludes(several)->excludes(columns);
   add_number(*command, "--per-node", options->per_node, "With --levels 2: models of a node, one after the other", 1,
              1 << 20, "K")
       ->needs(levels);

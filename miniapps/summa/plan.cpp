@@ -156,8 +156,8 @@ void require_partition(const std::string& partition, bool avoid_communication) {
 }
 
 Assignment assign(const Problem& problem, const std::vector<Slot>& slots, partition::Models models,
-                  const std::string& partition, const partition::RectangleCost& communication_s) {
-  const partition::Algorithm algorithm = area_algorithm(partition);
+                  const std::string& partition, const partition::Algorithm& algorithm,
+                  const partition::RectangleCost& communication_s) {
   const partition::Extents extents = problem.extents();
   partition::require_extents(extents);
   Assignment assignment;

@@ -30,11 +30,13 @@ struct Assignment {
 /// A rectangle's block rows go to the two units of a rank such that both end as early as they can together; with
 /// `even`, half to each. Source: 000, sections 3.3 and 4.2; 004, section III.
 /// @param models of each slot, for the update of a rectangle of blocks by a pivot column and row
+/// @param algorithm of area_algorithm()
 /// @param communication_s of an iteration, chooses columns by partition::communication_aware(); empty: costs nothing
 /// @throws InvalidArgument for an unknown name, and as the algorithms do; FileFormatError naming file and key for a
 /// file with another number of rectangles, or whose rectangles do not cover every block of the matrix exactly once
 Assignment assign(const Problem& problem, const std::vector<Slot>& slots, partition::Models models,
-                  const std::string& partition, const partition::RectangleCost& communication_s = {});
+                  const std::string& partition, const partition::Algorithm& algorithm,
+                  const partition::RectangleCost& communication_s = {});
 
 /// The one-dimensional algorithm that the areas of a partition come from. @throws InvalidArgument for an unknown name
 partition::Algorithm area_algorithm(const std::string& partition);

@@ -106,13 +106,17 @@ Plan make_plan(Resources& on, const Options& options, Assignment& assignment) {
   const std::string partition = on.partition();
   on.on_all_ranks([&] {
     require_partition(partition, options.avoid_communication);
+    if (options.avoid_communication && on.options().levels == 2) {
+      throw InvalidArgument("--avoid-communication with --levels 2 (expected one level)");
+    }
     if (!options.avoid_communication || on.has_seconds()) return;
     throw InvalidArgument("--avoid-communication without --model (expected seconds to compare communication with)");
   });
   const SpeedModels models =
       on.speed_models(MeasuredKernel(options), problem.blocks() * problem.blocks(), area_algorithm(partition).name);
   const auto assign_blocks = [&](const partition::RectangleCost& cost) {
-    on.on_all_ranks([&] { assignment = assign(problem, on.slots(), models.pointers(), partition, cost); });
+    on.on_all_ranks(
+        [&] { assignment = assign(problem, on.slots(), models.pointers(), partition, models.algorithm(), cost); });
   };
   assign_blocks({});
   // From a pivot's part in one block row to a whole pivot; between two messages a rank goes through all of its C.

@@ -63,9 +63,8 @@ std::string row_algorithm(const std::string& partition) {
 }
 
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
-                  const std::string& partition) {
-  const std::vector<std::int64_t> rows =
-      partition::find_algorithm(row_algorithm(partition)).distribute(problem.rows, models).units;
+                  const std::string& partition, const partition::Algorithm& algorithm) {
+  const std::vector<std::int64_t> rows = algorithm.distribute(problem.rows, models).units;
   Assignment assignment{{}, std::vector<double>(models.size(), 0.0)};
   if (partition == "column") {
     const std::vector<double> areas(rows.begin(), rows.end());
@@ -221,7 +220,7 @@ class Planner {
     } else {
       const SpeedModels models = on_.speed_models(*kernel(time_tile), problem_.rows, row_algorithm(on_.partition()));
       plan.models = {{"", models.files()}};
-      on_.on_all_ranks([&] { assignment = assign(problem_, models.pointers(), on_.partition()); });
+      on_.on_all_ranks([&] { assignment = assign(problem_, models.pointers(), on_.partition(), models.algorithm()); });
     }
     describe(assignment, time_tile, plan);
     if (assignment.makespan_s() > 0.0) predict(assignment, time_tile, plan);

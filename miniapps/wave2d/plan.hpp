@@ -33,10 +33,10 @@ struct Assignment {
 
 /// Rectangles by name: `column` for areas by the geometric algorithm arranged in columns
 /// (partition/rectangles/column.hpp), otherwise slices of rows by that one-dimensional algorithm.
-/// @param models of every unit: seconds of a pass over a number of rows
-/// @throws InvalidArgument for an unknown name, and as the algorithms do
+/// @param models of every unit: seconds of a pass over a number of rows @param algorithm of row_algorithm()
+/// @throws InvalidArgument as the algorithm does
 Assignment assign(const Problem& problem, const std::vector<const models::SpeedModel*>& models,
-                  const std::string& partition);
+                  const std::string& partition, const partition::Algorithm& algorithm);
 
 /// Slices of these numbers of rows, one below the other.
 std::vector<partition::Rectangle> row_slices(const Problem& problem, const std::vector<std::int64_t>& rows);

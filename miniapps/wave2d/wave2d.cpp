@@ -125,6 +125,9 @@ void complete(Options& options) {
   if (options.balancing != Balancing::model && !options.run.models.empty()) {
     throw InvalidArgument("--model has no effect where rows are balanced by trying out (expected --balance model)");
   }
+  if (options.run.levels == 2 && options.balancing != Balancing::model) {
+    throw InvalidArgument("--levels 2 goes by models (expected --balance model)");
+  }
   if (options.level != BalanceLevel::both && !tries_out) {
     throw InvalidArgument("--balance-level goes with --balance binary or ternary");
   }

@@ -52,6 +52,7 @@ run_tidy() {
   # Only what includes the others here includes source files: format.bash sees to that.
   "${tidy[@]}" -checks=-bugprone-suspicious-include "$file" || return 1
   mapfile -t sources < <(sed -n 's/^#include "\(.*\)"$/\1/p' "$file")
+  ((${#sources[@]} > 1)) || return 0
   for source in "${sources[@]}"; do
     eval "words=(${command_of[$file]//"$file"/"$source"})" # quoted for a shell
     "${words[@]}" -fsyntax-only || return 1

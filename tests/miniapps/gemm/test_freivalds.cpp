@@ -188,6 +188,20 @@ TEST_CASE("rows checked apart have the errors that they have together, and C may
   for (int round = 0; round < 3; ++round) CHECK(freivalds.check(std::as_const(x.c).view()) == together);
 }
 
+TEMPLATE_TEST_CASE("matrices that a power of two multiplies have the same error", "", double, float) {
+  std::mt19937_64 random(14);
+  Product<TestType> x({20, 30, 40, -0.3, 0.7}, random);
+  x.multiply();
+  x.c.at(3, 5) *= TestType{2};
+  for (const int exponent : {-30, 30}) {
+    Product<TestType> scaled = x;
+    for (PinnedMatrix<TestType>* matrix : {&scaled.a, &scaled.before, &scaled.c}) {
+      matrix->fill([&](auto i, auto j) { return std::ldexp(matrix->at(i, j), exponent); });
+    }
+    CHECK(checked(scaled) == checked(x));
+  }
+}
+
 TEMPLATE_TEST_CASE("NaN and Inf must be where they are in A, B, C before and the factors, and nowhere else", "", double,
                    float) {
   std::mt19937_64 random(9);

@@ -1,9 +1,11 @@
 // steelyard predict: plans on paper are those of runs, or as by hand; advice is the best of all ways.
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <tuple>
 
 #include "models/estimate.hpp"
 #include "models/fpm_file.hpp"
+#include "partition/algorithms.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/rectangles.hpp"
 #include "tests/miniapps/steelyard/predictions.hpp"
@@ -75,9 +77,36 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
         App{STEELYARD_HEAT, "--rows 131 --columns 90 --steps 30" + on_platform},
         App{STEELYARD_WAVE2D, "--rows 131 --columns 90 --steps 30 --time-tile 4" + on_platform},
         App{STEELYARD_CAVITY, "--size 64 --steps 7 --iterations 5 9" + on_platform}}) {
-    // Every algorithm has its turn with every app.
-    const std::string how = " --units " + units + " --partition " + partitions[turn++ % 6];
+    // Every algorithm has its turn with every app, on one level or two.
+    const std::string partition = partitions[turn++ % 6];
+    const bool has_levels = turn % 4 < 2 && partition != "constant:40";
+    const std::string how = " --units " + units + " --partition " + partition + (has_levels ? " --levels 2" : "");
     predicted_as_run(folder, ranks, program, files + words(problem + how));
+  }
+}
+
+TEST_CASE("On two levels every app distributes over nodes first, and then within them, as steelyard partition does") {
+  const TemporaryFolder folder;
+  write_platform(folder);
+  Words files = with_models(folder, {3e-6, 7e-6, 5e-6, 2e-6, 9e-6, 4e-6});
+  const std::string on_nodes = on_platform + "--processes 6 --per-node 3 --levels 2 --partition ";
+  const Words models(files.begin() + 1, files.end());
+  for (const partition::Algorithm& algorithm : partition::algorithms()) {
+    for (const auto& [app, problem] : {std::pair<std::string, std::string>{"jacobi", "--size 301"},
+                                       {"gemm", "--m 700 --block 3"},
+                                       {"heat", "--size 90"},
+                                       {"wave2d", "--size 131 --time-tile 4"},
+                                       {"cavity", "--size 64 --iterations 5 9"}}) {
+      INFO(app << ", " << algorithm.name);
+      const std::string platform = app == "gemm" ? on_nodes.substr(on_platform.size() - 1) : on_nodes;
+      const json slices = predicted(folder, files + words(problem + platform + algorithm.name), app).at("distribution");
+      const std::vector<std::int64_t> units = slices;
+      const auto total = std::accumulate(units.begin(), units.end(), std::int64_t{0});
+      const Words line = words("partition --format json --levels 2 --per-node 3 --algorithm " + algorithm.name +
+                               " --total " + std::to_string(total) + " --models") +
+                         models;
+      CHECK(json::parse(good_run(1, steelyard_tool, line, folder.path()).out).at("units") == slices);
+    }
   }
 }
 

@@ -58,7 +58,7 @@ struct Ranks {
     ++count;
   }
   Assignment assigned(std::int64_t blocks, const std::string& partition) const {
-    return assign({blocks * 32 - 1, 32}, slots, models, partition);
+    return assign({blocks * 32 - 1, 32}, slots, models, partition, area_algorithm(partition));
   }
 
  private:

@@ -100,7 +100,7 @@ TEST_CASE(
       INFO(trial << ": " << name << ", " << unit_count << " units, " << problem.rows << " x " << problem.columns);
       std::optional<Assignment> assignment;
       try {
-        assignment = assign(problem, units.models, name);
+        assignment = assign(problem, units.models, name, partition::find_algorithm(row_algorithm(name)));
       } catch (const InvalidArgument&) {
         // Rectangles of whole points may be larger than areas that fit.
         REQUIRE((memory == 2 || (memory == 1 && name == "column")));

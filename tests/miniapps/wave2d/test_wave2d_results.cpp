@@ -113,6 +113,7 @@ TEST_CASE("wave2d's mistakes are refused by option, value, file or line") {
                         size + inputs.with_model());
   inputs.expect_refused({{{"--balance", "fair"}, "--balance fair (expected model, binary, ternary or dynamic)"},
                          {{"--balance", "dynamic", "--partition", "column"}, "--partition column"},
+                         {{"--balance", "dynamic", "--levels", "2"}, "--levels 2"},
                          {{"--balance-level", "internal"}, "--balance-level goes with --balance binary or ternary"},
                          {{"--balance", "binary", "--partition", "dynamic"}, "--partition dynamic"},
                          {Words{"--partition", "dynamic"} + inputs.with_model(), "--model"},
