@@ -96,6 +96,7 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
 struct Slot {
   int rank = 0;
   ProcessingUnit::Kind kind = ProcessingUnit::Kind::host;
+  int devices = 1;  ///< of a companion
 };
 
 /// Slots of all ranks. Collective.

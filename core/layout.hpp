@@ -21,7 +21,7 @@ struct LayoutEntry {
 };
 
 /// A layout: one line per rank, `hostname rank_intra bind device_type suboptions`, with `#` comments. `bind` is a core
-/// list or `all`; `device_type` is `host`, `device` or `host+device` (the thesis' `CPU` and `GPU` are understood);
+/// list or `all`; `device_type` is as in `--units` (the thesis' `CPU` and `GPU` are understood);
 /// suboptions are `key=value`, separated by commas or blanks.
 struct Layout {
   std::vector<LayoutEntry> entries;

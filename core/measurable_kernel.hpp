@@ -38,6 +38,7 @@ struct KernelFacts {
   double bytes_per_unit = 0.0;         ///< memory traffic
   double memory_bytes_per_unit = 0.0;  ///< what an instance takes in the unit's own memory …
   double memory_bytes_fixed = 0.0;     ///< … besides this
+  double copied_bytes_per_unit = 0.0;  ///< what of it each of several devices has to itself; the rest they share out
   bool runs_out_of_core = false;  ///< on a companion, sizes that its memory does not hold run too, from host memory
   double device_memory_bytes = std::numeric_limits<double>::infinity();  ///< of the companion's memory at most
   std::int64_t smallest = 1;  ///< range of sizes that is worth measuring where the user names none

@@ -183,9 +183,27 @@ void add_element_option(CLI::App& parser, ElementType& element) {
   add_choice<ElementType>(parser, "--type", element, {"float", "double"}, "Element type (default double)");
 }
 
+void add_units_option(CLI::App& parser, std::optional<UnitChoice>& units, const std::string& units_by_default) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      parse_unit_choice(text);
+    } catch (const InvalidArgument& error) {
+      const std::string message = error.what();
+      return fmt::format("Value {} {}", text, message.substr(message.find('(')));
+    }
+    return "";
+  };
+  parser
+      .add_option_function<std::string>(
+          "--units", [&units](const std::string& text) { units = parse_unit_choice(text); },
+          fmt::format("Processing units each rank drives, several devices as one: host+2device (default: {})",
+                      units_by_default))
+      ->check(CLI::Validator(refusal, ""))
+      ->type_name("host|device|host+device");
+}
+
 void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& units_by_default) {
-  add_choice<UnitChoice>(parser, "--units", options.units, {"host", "device", "host+device"},
-                         fmt::format("Processing units each rank drives (default: {})", units_by_default));
+  add_units_option(parser, options.units, units_by_default);
   parser.add_option("--layout", options.layout, "File that gives each rank its cores and units")->type_name("FILE");
   parser.add_option("--slowdown", options.slowdown, "Emulate slower units: host=F, device=F or rankN=F, F >= 1")
       ->type_name("WHICH=F");

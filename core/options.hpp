@@ -72,6 +72,7 @@ struct OptionalRunOptions {
   bool barrier = false;   ///< `--barrier`
   bool input = false;     ///< `--input`
   bool output = false;    ///< `--output`
+  bool devices = false;   ///< several devices in `--units`
 };
 
 /// Actions on a mini-app: run it, measure its kernel for speed models, predict a run.
@@ -106,6 +107,8 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
 void add_element_option(CLI::App& parser, ElementType& element);
 /// @param units_by_default for `--help`
 void add_unit_options(CLI::App& parser, RunOptions& options, const std::string& units_by_default = "all there are");
+/// Adds `--units` alone.
+void add_units_option(CLI::App& parser, std::optional<UnitChoice>& units, const std::string& units_by_default);
 CLI::Option* add_levels_option(CLI::App& parser, int& levels);
 /// Adds `--size`, `--rows` and `--columns`; both extents are `otherwise` where nothing is given, 0 for what the app
 /// finds itself. A speed model is of rows, which `--columns` alone fixes.

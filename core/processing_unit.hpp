@@ -7,22 +7,34 @@
 
 namespace steelyard {
 
-/// Which processing units a rank drives.
-enum class UnitChoice { host, device, host_and_device };
+/// Which processing units a rank drives: the host's cores, a companion, or both.
+struct UnitChoice {
+  bool has_host = true;
+  int devices = 0;  ///< that are the companion together; 0: no companion
 
-/// `host`, `device`, `host+device`. @throws InvalidArgument naming the choices
+  bool has_companion() const { return devices > 0; }
+  bool operator==(const UnitChoice&) const = default;
+  static const UnitChoice host, device, host_and_device;
+};
+inline constexpr UnitChoice UnitChoice::host{true, 0}, UnitChoice::device{false, 1},
+    UnitChoice::host_and_device{true, 1};
+
+/// `host`, `device`, `host+device`, or with a number of devices, such as `host+2device`.
+/// @throws InvalidArgument naming the choices
 UnitChoice parse_unit_choice(const std::string& text);
 std::string format_unit_choice(UnitChoice choice);
 
-/// Executes one kernel at a time: cores driven through the host execution space, or the companion with its core.
+/// Executes one kernel at a time: cores driven through the host execution space, or the companion with its core. A
+/// companion may be several GPUs that execute one kernel together. Source: 000, sections 3.2 and 4.2.2.
 struct ProcessingUnit {
   enum class Kind { host, companion };
   Kind kind = Kind::host;
   std::string space;       ///< name of the Kokkos execution space
   CoreList cores;          ///< host: one thread each; companion: the core of its driver thread
-  int device = -1;         ///< number of the GPU; -1 for none
+  int device = -1;         ///< number of the GPU, or of the first of several; -1 for none
   double slowdown = 1.0;   ///< > 1 emulates a slower unit: it waits after each kernel
   int device_sharers = 1;  ///< ranks of the node that drive this GPU
+  int devices = 1;         ///< GPUs that are a companion together
 
   bool emulated() const { return slowdown > 1.0; }
   /// `host` or `device`

@@ -47,7 +47,7 @@ Runtime::Runtime(const Machine& machine, const RankUnits& units) {
   // Bound before Kokkos starts, so that memory which its threads and back ends allocate early is near.
   bind(cores);
   initialize_kokkos(static_cast<int>(cores.size()), units.companion ? units.companion->device : -1);
-  if (units.companion) set_device_sharers(units.companion->device_sharers);
+  if (units.companion) set_devices(units.companion->device_sharers, units.companion->devices);
   // Iteration i of a static schedule over as many iterations as threads runs on a thread of its own.
   using Policy = Kokkos::RangePolicy<HostExecution, Kokkos::Schedule<Kokkos::Static>, int>;
   Kokkos::parallel_for("steelyard::core::bind_threads", Policy(0, static_cast<int>(cores.size())),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -74,26 +73,31 @@ const LayoutEntry* layout_entry(const Machine& machine, const PlanRequest& reque
   return request.layout != nullptr ? &request.layout->entry(machine.host_name(), rank_on_node) : nullptr;
 }
 
-/// The GPU that a rank of this node drives: what its layout line says, otherwise one rank after the other.
-int choose_device(int rank_on_node, const LayoutEntry* entry, int devices) {
-  if (entry == nullptr || entry->suboptions.count("device") == 0) return devices > 0 ? rank_on_node % devices : -1;
+/// The GPU that a rank of this node drives, or the first of `count`: what its layout line says, otherwise one rank
+/// after the other.
+int choose_device(int rank_on_node, const LayoutEntry* entry, int devices, int count) {
+  if (entry == nullptr || entry->suboptions.count("device") == 0) {
+    return devices > 0 ? rank_on_node % (devices / count) * count : -1;
+  }
   const std::string& text = entry->suboptions.at("device");
   const int device = parse_count("device", text, 0);
   // A build without GPUs emulates them all with its Serial companion.
   if (devices == 0) return -1;
-  if (device >= devices) {
-    throw InvalidArgument(fmt::format("device is \"{}\" (expected a number below {})", text, devices));
+  if (device > devices - count) {
+    throw InvalidArgument(fmt::format("device is \"{}\" (expected a number below {})", text, devices - count + 1));
   }
   return device;
 }
 
-/// How many ranks of this node drive a GPU.
-int sharers_of(int device, const Machine& machine, const PlanRequest& request, int devices) {
+/// How many ranks of this node drive a GPU, or some of `count`; as many as this rank where they have no layout.
+int sharers_of(int device, const Machine& machine, const PlanRequest& request, int devices, int count) {
   int sharers = 0;
   for (int rank = 0; rank < request.ranks_on_node; ++rank) {
     const LayoutEntry* entry = layout_entry(machine, request, rank);
-    const bool drives_one = entry == nullptr || entry->units != UnitChoice::host;
-    if (drives_one && choose_device(rank, entry, devices) == device) ++sharers;
+    const int driven = entry == nullptr ? count : entry->units.devices;
+    if (driven == 0) continue;
+    const int first = choose_device(rank, entry, devices, std::min(driven, devices));
+    if (first < device + count && device < first + driven) ++sharers;
   }
   return sharers;
 }
@@ -130,15 +134,20 @@ void place_companion(const Machine& machine, CoreList& cores, RankUnits& units, 
 }  // namespace
 
 UnitChoice parse_unit_choice(const std::string& text) {
-  for (const UnitChoice choice : {UnitChoice::host, UnitChoice::device, UnitChoice::host_and_device}) {
-    if (format_unit_choice(choice) == text) return choice;
+  constexpr int most_devices = 64;
+  for (const bool has_host : {true, false}) {
+    for (int devices = has_host ? 0 : 1; devices <= most_devices; ++devices) {
+      if (format_unit_choice({has_host, devices}) == text) return {has_host, devices};
+    }
   }
-  throw InvalidArgument(fmt::format("units \"{}\" (expected host, device or host+device)", text));
+  throw InvalidArgument(fmt::format(
+      "units \"{}\" (expected host, device or host+device, or a number of devices, such as 2device)", text));
 }
 
 std::string format_unit_choice(UnitChoice choice) {
-  constexpr std::array names{"host", "device", "host+device"};
-  return names.at(static_cast<std::size_t>(choice));
+  if (!choice.has_companion()) return "host";
+  return fmt::format("{}{}device", choice.has_host ? "host+" : "",
+                     choice.devices > 1 ? std::to_string(choice.devices) : "");
 }
 
 std::optional<ThreadRequest> threads_of_environment() {
@@ -202,11 +211,17 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
   const bool companion_here = has_companion && (!companion_is_device || devices > 0);
   const UnitChoice everything = companion_here ? UnitChoice::host_and_device : UnitChoice::host;
   const UnitChoice choice = entry != nullptr ? entry->units : request.units.value_or(everything);
-  if (choice != UnitChoice::host && !companion_here) {
+  if (choice.has_companion() && !companion_here) {
     throw InvalidArgument(fmt::format("units {}: {} (expected host)", format_unit_choice(choice),
                                       companion_is_device
                                           ? "this machine has no GPU"
                                           : "this Kokkos has neither a device nor a Serial space beside the host's"));
+  }
+  if (choice.devices > std::max(1, devices)) {
+    throw InvalidArgument(fmt::format("units {}: {} (expected at most that)", format_unit_choice(choice),
+                                      devices > 0
+                                          ? fmt::format("this machine has {} GPU{}", devices, devices > 1 ? "s" : "")
+                                          : "a companion without a GPU is one core"));
   }
 
   RankUnits units;
@@ -226,12 +241,15 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
     units.oversubscribed = static_cast<std::size_t>(request.ranks_on_node) > machine.cores().size();
   }
 
-  if (choice != UnitChoice::host) {
+  if (choice.has_companion()) {
     units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}};
-    units.companion->device = choose_device(request.rank_on_node, entry, devices);
-    if (devices > 0) units.companion->device_sharers = sharers_of(units.companion->device, machine, request, devices);
+    units.companion->devices = choice.devices;
+    units.companion->device = choose_device(request.rank_on_node, entry, devices, choice.devices);
+    if (devices > 0) {
+      units.companion->device_sharers = sharers_of(units.companion->device, machine, request, devices, choice.devices);
+    }
   }
-  if (choice != UnitChoice::device) {
+  if (choice.has_host) {
     units.host = ProcessingUnit{ProcessingUnit::Kind::host, HostExecution::name(), {}};
   }
   if (units.companion) place_companion(machine, cores, units, units.host.has_value());

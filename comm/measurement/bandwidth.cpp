@@ -1,8 +1,12 @@
 #include "comm/measurement/bandwidth.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
@@ -53,23 +57,27 @@ double GroupBandwidth::array_bytes() const {
 
 namespace {
 
-/// Seconds of copies of the first bytes of `from` to `to`, each from an idle queue to an idle queue.
-template <class To, class From>
-CopyTimes time_copies(const std::string& name, const To& to, const From& from, const std::vector<int>& bytes,
-                      int rounds) {
+/// Median seconds of some calls, each from idle queues to idle queues, after one that does not count.
+template <class Copy>
+double median_seconds(const Copy& copy) {
   constexpr int repetitions = 5;
-  const CompanionExecution space;
+  copy();
+  std::vector<double> times_s;
+  while (times_s.size() < repetitions) {
+    const double start_s = now_s();
+    copy();
+    times_s.push_back(now_s() - start_s);
+  }
+  return median(times_s);
+}
+
+/// Seconds of copies of so many bytes. @param copy copies some, and returns when they are there
+CopyTimes time_copies(const std::string& name, const std::vector<int>& bytes, int rounds,
+                      const std::function<void(std::size_t)>& copy) {
   std::vector<std::vector<double>> rounds_s(bytes.size());
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      const auto range = Kokkos::make_pair(std::size_t{0}, static_cast<std::size_t>(bytes[i]));
-      const auto target = Kokkos::subview(to, range);
-      const auto source = Kokkos::subview(from, range);
-      const auto copy = [&] { Kokkos::deep_copy(space, target, source); };
-      fenced_seconds(space, copy);  // warms up
-      std::vector<double> times_s;
-      while (times_s.size() < repetitions) times_s.push_back(fenced_seconds(space, copy));
-      rounds_s[i].push_back(median(times_s));
+      rounds_s[i].push_back(median_seconds([&] { copy(static_cast<std::size_t>(bytes[i])); }));
     }
   }
   CopyTimes copies{name, {}};
@@ -79,17 +87,66 @@ CopyTimes time_copies(const std::string& name, const To& to, const From& from, c
   return copies;
 }
 
+/// Copies between pinned memory and several devices at the same time.
+class CopiesAtOnce {
+ public:
+  CopiesAtOnce(const std::vector<int>& devices, std::size_t most_bytes) {
+    for (const int device : devices) {
+      const CompanionExecution queue = make_queues(1, device).front();
+      pairs_.push_back({queue, Bytes<PinnedMemory>("host", most_bytes),
+                        Bytes<CompanionExecution::memory_space>(
+                            Kokkos::view_alloc(queue, Kokkos::WithoutInitializing, "device"), most_bytes)});
+      queue.fence();
+    }
+    select_device(current_device());
+  }
+  void run(std::size_t bytes, bool to_device) const {
+    for (const auto& [queue, host, device] : pairs_) {
+      if (to_device) {
+        copy_rows_to_device(queue, {device.data(), bytes, host.data(), bytes, bytes, 1});
+      } else {
+        copy_rows_to_host(queue, {host.data(), bytes, device.data(), bytes, bytes, 1});
+      }
+    }
+    for (const auto& [queue, host, device] : pairs_) queue.fence();
+    select_device(current_device());
+  }
+
+ private:
+  template <class Memory>
+  using Bytes = Kokkos::View<unsigned char*, Memory>;
+  struct Pair {
+    CompanionExecution queue;
+    Bytes<PinnedMemory> host;
+    Bytes<CompanionExecution::memory_space> device;
+  };
+  std::vector<Pair> pairs_;
+};
+
 template <class HostMemory>
 void time_both_ways(const std::string& kind, const std::vector<int>& bytes, int rounds,
                     std::vector<CopyTimes>& result) {
   const auto largest = static_cast<std::size_t>(std::ranges::max(bytes));
   const Kokkos::View<char*, HostMemory> host("host", largest);
   const Kokkos::View<char*, CompanionExecution::memory_space> device("device", largest);
-  result.push_back(time_copies("host to device, " + kind, device, host, bytes, rounds));
-  result.push_back(time_copies("device to host, " + kind, host, device, bytes, rounds));
+  const CompanionExecution space;
+  const auto copy = [&space](const auto& to, const auto& from) {
+    return [&](std::size_t count) {
+      const auto range = Kokkos::make_pair(std::size_t{0}, count);
+      Kokkos::deep_copy(space, Kokkos::subview(to, range), Kokkos::subview(from, range));
+      space.fence();
+    };
+  };
+  result.push_back(time_copies("host to device, " + kind, bytes, rounds, copy(device, host)));
+  result.push_back(time_copies("device to host, " + kind, bytes, rounds, copy(host, device)));
 }
 
 }  // namespace
+
+double time_copies_to(const std::vector<int>& devices, std::size_t bytes) {
+  const CopiesAtOnce copies(devices, bytes);
+  return median_seconds([&] { copies.run(bytes, true); });
+}
 
 std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rounds) {
   std::vector<CopyTimes> result;
@@ -97,6 +154,16 @@ std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rou
     if (device_count() > 0 && !bytes.empty() && rounds > 0) {
       time_both_ways<PinnedMemory>("pinned", bytes, rounds, result);
       time_both_ways<Kokkos::HostSpace>("pageable", bytes, rounds, result);
+    }
+    if (device_count() > 1 && !bytes.empty() && rounds > 0) {
+      std::vector<int> all(static_cast<std::size_t>(device_count()));
+      std::iota(all.begin(), all.end(), 0);
+      const CopiesAtOnce copies(all, static_cast<std::size_t>(std::ranges::max(bytes)));
+      for (const bool to_device : {true, false}) {
+        const std::string name = to_device ? "host to device" : "device to host";
+        result.push_back(time_copies(fmt::format("{}, pinned, {} devices at once", name, all.size()), bytes, rounds,
+                                     [&](std::size_t count) { copies.run(count, to_device); }));
+      }
     }
   }
   return result;

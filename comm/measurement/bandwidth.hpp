@@ -40,8 +40,13 @@ struct CopyTimes {
   std::vector<models::MessageTime> times;  ///< by size; medians over the rounds
 };
 
+/// Seconds until copies of `bytes` from pinned host memory to each of these devices have ended, all of which start at
+/// the same time: the median of some. @throws RuntimeFailure from a device
+double time_copies_to(const std::vector<int>& devices, std::size_t bytes);
+
 /// Times copies between this rank's device and pinned and pageable host memory in both directions, each from the call
-/// until the fence. Nothing where there is no device. Kokkos must be initialised. Source: 003, sections 5.1 and 6.3.1.
+/// until the fence; of several devices also between all of them and pinned memory at once. Nothing where there is none.
+/// Kokkos must be initialised. Source: 003, sections 5.1 and 6.3.1.
 /// @param bytes growing sizes, each at least 1
 std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rounds);
 

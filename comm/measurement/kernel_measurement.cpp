@@ -222,6 +222,7 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   file.slowdown = unit.slowdown;
   file.computation_unit = kernel.computation_unit;
   file.parameters = kernel.parameters;
+  if (unit.devices > 1) file.parameters["devices"] = unit.devices;
   file.parts = kernel.parts;
   file.flops_per_unit = kernel.flops_per_unit;
   file.bytes_per_unit = kernel.bytes_per_unit;

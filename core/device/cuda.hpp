@@ -16,6 +16,7 @@ inline constexpr auto kokkos_key = "150_Cuda";  ///< of the space among those th
 using Stream = cudaStream_t;
 inline int device_of(const CompanionExecution& queue) { return queue.cuda_device(); }
 inline Stream stream_of(const CompanionExecution& queue) { return queue.cuda_stream(); }
+inline CompanionExecution queue_of(Stream stream) { return CompanionExecution(stream); }
 
 using Error = cudaError_t;
 inline constexpr Error success = cudaSuccess;
@@ -26,6 +27,7 @@ inline Error device_count(int* count) { return cudaGetDeviceCount(count); }
 inline Error device_properties(DeviceProperties* facts, int device) { return cudaGetDeviceProperties(facts, device); }
 inline Error pci_bus(char* text, int size, int device) { return cudaDeviceGetPCIBusId(text, size, device); }
 inline Error set_device(int device) { return cudaSetDevice(device); }
+inline Error stream_create(Stream* stream) { return cudaStreamCreate(stream); }
 
 inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                            std::size_t row_bytes, std::size_t rows, Stream stream) {

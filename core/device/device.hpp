@@ -42,7 +42,9 @@ int current_device();
 void select_device(int device);
 
 /// Queues of the companion whose work may run at the same time; on a host space they are all the same one.
-std::vector<CompanionExecution> make_queues(int count);
+/// @param device of all of them, that of Kokkos or another one; -1 on a host space
+/// @throws RuntimeFailure from a device, and for another one than Kokkos' where that knows one only
+std::vector<CompanionExecution> make_queues(int count, int device = current_device());
 
 /// Rows of bytes, `to_pitch` and `from_pitch` bytes apart.
 struct RowCopy {

@@ -17,6 +17,7 @@ inline constexpr auto kokkos_key = "150_HIP";  ///< of the space among those tha
 using Stream = hipStream_t;
 inline int device_of(const CompanionExecution& queue) { return queue.hip_device(); }
 inline Stream stream_of(const CompanionExecution& queue) { return queue.hip_stream(); }
+inline CompanionExecution queue_of(Stream stream) { return CompanionExecution(stream); }
 
 using Error = hipError_t;
 inline constexpr Error success = hipSuccess;
@@ -27,6 +28,7 @@ inline Error device_count(int* count) { return hipGetDeviceCount(count); }
 inline Error device_properties(DeviceProperties* facts, int device) { return hipGetDeviceProperties(facts, device); }
 inline Error pci_bus(char* text, int size, int device) { return hipDeviceGetPCIBusId(text, size, device); }
 inline Error set_device(int device) { return hipSetDevice(device); }
+inline Error stream_create(Stream* stream) { return hipStreamCreate(stream); }
 
 inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                            std::size_t row_bytes, std::size_t rows, Stream stream) {

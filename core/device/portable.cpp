@@ -42,7 +42,8 @@ int current_device() { return companion_is_device ? Kokkos::device_id() : -1; }
 
 void select_device(int /*device*/) {}
 
-std::vector<CompanionExecution> make_queues(int count) {
+std::vector<CompanionExecution> make_queues(int count, int device) {
+  if (device != current_device()) throw RuntimeFailure("this build has no queues of a second device in a process");
   if constexpr (companion_is_device) {
     return Kokkos::Experimental::partition_space(CompanionExecution(), std::vector(static_cast<std::size_t>(count), 1));
   } else {

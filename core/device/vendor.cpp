@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -189,8 +190,26 @@ void select_device(int device) {
   if (device >= 0) check(vendor::set_device(device), "selecting a device");
 }
 
-std::vector<CompanionExecution> make_queues(int count) {
-  return Kokkos::Experimental::partition_space(Queue(), std::vector(static_cast<std::size_t>(count), 1));
+std::vector<CompanionExecution> make_queues(int count, int device) {
+  if (device == current_device()) {
+    return Kokkos::Experimental::partition_space(Queue(), std::vector(static_cast<std::size_t>(count), 1));
+  }
+  // Kokkos does not own streams that it is given: they are made once, and stay.
+  static std::mutex mutex;
+  static std::map<int, std::vector<vendor::Stream>> streams;
+  const std::scoped_lock lock(mutex);
+  std::vector<vendor::Stream>& own = streams[device];
+  std::vector<Queue> queues;
+  select_device(device);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    if (i == own.size()) check(vendor::stream_create(&own.emplace_back()), "making a queue");
+    queues.push_back(vendor::queue_of(own[i]));
+    if (vendor::device_of(queues.back()) != device) {
+      throw RuntimeFailure("this Kokkos has no queues of a second device in a process");
+    }
+  }
+  select_device(current_device());
+  return queues;
 }
 
 void copy_rows_to_device(const Queue& queue, const RowCopy& copy) { copy_rows(queue, copy); }

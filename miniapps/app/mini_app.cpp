@@ -357,6 +357,12 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
 
 }  // namespace
 
+void require_devices(const AppFacts& facts, int devices) {
+  if (devices <= 1 || facts.takes.devices) return;
+  throw InvalidArgument(
+      fmt::format("{} devices in a unit of {} (expected one; gemm and summa share out a matrix)", devices, facts.name));
+}
+
 void prepare_options(MiniApp& app) {
   RunOptions& given = app.run_options();
   if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
@@ -367,6 +373,7 @@ void prepare_options(MiniApp& app) {
                     "numbers of its own)",
                     given.partition));
   }
+  if (given.units) require_devices(app.facts(), given.units->devices);
   app.prepare();
 }
 
@@ -375,6 +382,9 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   collectively(session.comm(), [&] { prepare_options(app); });
   const RunOptions& options = app.run_options();
   const StartedUnits started(session, options);
+  collectively(session.comm(), [&] {
+    if (started.units().companion) require_devices(app.facts(), started.units().companion->devices);
+  });
   require_outputs(session, options);
   Frame frame(session, options, started.units(), app.facts().name);
   const std::unique_ptr<AppRun> run = app.start(frame);

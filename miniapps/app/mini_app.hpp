@@ -139,6 +139,9 @@ std::unique_ptr<AppRun> make_run(Frame& frame, const Options& options) {
 /// Adds the options of a verb: the frame's and the app's own. @return what app and parser refer to
 std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb);
 
+/// @throws InvalidArgument for several devices in a unit of an app that drives one
+void require_devices(const AppFacts& facts, int devices);
+
 /// Completes and checks the options once they are parsed. @throws InvalidArgument, FileFormatError
 void prepare_options(MiniApp& app);
 

@@ -117,11 +117,11 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
 void Processes::add_units(int process, UnitChoice choice, const PerUnit<double>& slowdowns) {
   const Slowdowns asked(options().slowdown);
   const auto add = [&](ProcessingUnit::Kind kind, double slowdown) {
-    slots_.push_back({process, kind});
+    slots_.push_back({process, kind, kind == ProcessingUnit::Kind::host ? 1 : choice.devices});
     slowdowns_.push_back(asked.factor(process, kind) * slowdown);
   };
-  if (choice != UnitChoice::device) add(ProcessingUnit::Kind::host, slowdowns.host);
-  if (choice != UnitChoice::host) add(ProcessingUnit::Kind::companion, slowdowns.companion);
+  if (choice.has_host) add(ProcessingUnit::Kind::host, slowdowns.host);
+  if (choice.has_companion()) add(ProcessingUnit::Kind::companion, slowdowns.companion);
 }
 
 void Processes::read_layout_file(const std::filesystem::path& path) {

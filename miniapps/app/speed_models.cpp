@@ -48,7 +48,7 @@ void require_same(const std::filesystem::path& path, const std::string& key, con
 /// @param unit_kind that it has to be of, where both say: files in another order than units, as from
 /// `models/*.fpm.json`, would give a host the speed of a device
 models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::path& path, const std::string& unit_kind,
-                              double slowdown) {
+                              int devices, double slowdown) {
   models::FpmFile file = models::read_fpm_file(path);
   for (const auto& [name, expected] : facts.parameters) {
     const auto found = file.parameters.find(name);
@@ -60,6 +60,11 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
   if (!unit_kind.empty()) {
     require_same(path, "unit.kind", file.unit_kind, unit_kind,
                  ", for --model names files rank by rank, the host's before the device's");
+  }
+  const auto found = file.parameters.find("devices");
+  const double measured_devices = found == file.parameters.end() ? 1.0 : found->second;
+  if (file.unit_kind == "device") {
+    require_same(path, "parameters.devices", fmt::format("{}", measured_devices), fmt::format("{}", devices));
   }
   const double factor = slowdown / file.slowdown;
   for (models::MeasuredPoint& point : file.points) {
@@ -273,8 +278,8 @@ SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t
     std::vector<models::FpmFile> files;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       const std::string kind = slots_[i].kind == ProcessingUnit::Kind::host ? "host" : "device";
-      files.push_back(
-          read_model_of(kernel.facts(), paths[i % paths.size()], paths.size() > 1 ? kind : "", slowdowns_[i]));
+      files.push_back(read_model_of(kernel.facts(), paths[i % paths.size()], paths.size() > 1 ? kind : "",
+                                    slots_[i].devices, slowdowns_[i]));
     }
     models.emplace(std::move(files), this->algorithm(algorithm));
   });

@@ -63,11 +63,15 @@ double elements_kept(const Blocking& plan, bool at_end) {
   return rows_kept(plan, at_end && plan.columns() % 2 == 1) * real(edge);
 }
 
-/// The plan out of core that moves the fewest elements among those whose blocks of C have `least_extent` rows and
-/// columns where C has them; of equal ones that with the most even blocks, then the tallest.
-/// @param depths of a panel that may be tried
+/// Elements that take time on the link where all other time is hidden.
+double cost_of(const Blocking& plan, bool overlaps) {
+  return plan.moved_elements() + (overlaps ? plan.exposed_elements() : 0.0);
+}
+
+/// The plan out of core of the least cost among those whose blocks of C have `least_extent` rows and columns where C
+/// has them; of equal ones that with the most even blocks, then the tallest. @param depths of a panel that may be tried
 std::optional<Blocking> out_of_core(const Blocking& whole, const std::vector<std::int64_t>& depths, double elements,
-                                    std::int64_t least_extent) {
+                                    std::int64_t least_extent, bool overlaps) {
   const std::int64_t least_height = std::min(padded_extent(least_extent), padded_extent(whole.m));
   const std::int64_t least_width = std::min(padded_extent(least_extent), padded_extent(whole.n));
   std::vector<std::int64_t> widths = part_sizes(whole.n, least_width);
@@ -77,10 +81,15 @@ std::optional<Blocking> out_of_core(const Blocking& whole, const std::vector<std
       const std::int64_t most = tallest(whole.m, width, depth, elements);
       if (most < least_height) continue;
       const std::int64_t rows = quotient_up(std::max<std::int64_t>(whole.m, 1), most);
-      const std::int64_t height = evenly ? std::max(least_height, padded_extent(quotient_up(whole.m, rows))) : most;
-      const Blocking plan{whole.m, whole.n, whole.k, height, width, depth, whole.reads_c, false, out_of_core_buffers};
-      const double more = best ? plan.moved_elements() - best->moved_elements() : -1.0;
-      if (more < 0.0 || (evenly && more == 0.0 && height > best->height)) best = plan;
+      // Blocks of fewer rows leave less exposed, if they do not move more.
+      for (const std::int64_t times : {1, 2, 4, 8}) {
+        const std::int64_t even_height = std::max(least_height, padded_extent(quotient_up(whole.m, times * rows)));
+        const std::int64_t height = evenly ? even_height : most;
+        const Blocking plan{whole.m, whole.n, whole.k, height, width, depth, whole.reads_c, false, out_of_core_buffers};
+        const double more = best ? cost_of(plan, overlaps) - cost_of(*best, overlaps) : -1.0;
+        if (more < 0.0 || (evenly && more == 0.0 && height > best->height)) best = plan;
+        if (!overlaps || !evenly || height == least_height) break;
+      }
     }
   };
   for (const std::int64_t depth : depths) try_widths(depth, true);
@@ -122,6 +131,12 @@ double Blocking::moved_elements() const {
   return once + a_again + c_again;
 }
 
+double Blocking::exposed_elements() const {
+  const double a = real(std::min(height, m)) * real(std::min(depth, k));
+  const double b = real(std::min(depth, k)) * real(std::min(width, n));
+  return a + b + real(std::min(height, m)) * real(std::min(width, n)) * (reads_c ? 2.0 : 1.0);
+}
+
 Blocking plan_blocking(const PanelProblem& problem, const BlockingGoal& goal) {
   Blocking whole{problem.rows, problem.columns, problem.k};
   // As in every BLAS, A and B are not read where alpha is 0.
@@ -133,7 +148,7 @@ Blocking plan_blocking(const PanelProblem& problem, const BlockingGoal& goal) {
   const Blocking at_once = in_core(whole, depths.front(), goal);
   if (at_once.buffer_elements() <= elements) return at_once;
   for (const std::int64_t least_extent : {goal.least_extent, multiple}) {
-    if (const auto blocking = out_of_core(whole, depths, elements, least_extent)) return *blocking;
+    if (const auto found = out_of_core(whole, depths, elements, least_extent, goal.in_core_blocks > 1)) return *found;
   }
   throw InvalidArgument(fmt::format(
       "{} of device memory (expected at least {}: five buffers for panels of {})", format_bytes(goal.memory_bytes),

@@ -37,6 +37,8 @@ struct Blocking {
   double buffer_elements() const;
   /// Elements that go to the device and back when blocks are taken in the order of make_block_steps().
   double moved_elements() const;
+  /// Elements of the first step's loads and of the last one's store, which no multiplication hides.
+  double exposed_elements() const;
 };
 
 /// The memory of a device, and the block sizes that suit it.
@@ -44,11 +46,13 @@ struct BlockingGoal {
   double memory_bytes = 0.0;
   double element_bytes = 8.0;
   std::int64_t least_extent = 128;  ///< blocks of C with fewer rows or columns are slow: only where memory forces it
-  std::int64_t in_core_blocks = 1;  ///< rows of blocks in core, whose transfers overlap with each other's computation
+  /// Rows of blocks in core, whose transfers overlap with each other's computation; 1: nothing overlaps.
+  std::int64_t in_core_blocks = 1;
 };
 
 /// In core if C and all of A and B, or a panel of them, fit; otherwise five buffers, A0 A1 B0 C0 C1, in block sizes
-/// that move the fewest elements. Sizes of blocks, and so leading dimensions of buffers, are multiples of 32, but for a
+/// that move the fewest elements; where transfers overlap with computation, of those numbers of rows that move and
+/// expose the fewest together. Sizes of blocks, and so leading dimensions of buffers, are multiples of 32, but for a
 /// depth that is given. Source: 000, section 4.2.1.
 /// @throws InvalidArgument where the matrices do not fit and the memory is less than least_memory_bytes()
 Blocking plan_blocking(const PanelProblem& problem, const BlockingGoal& goal);

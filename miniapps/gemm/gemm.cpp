@@ -35,8 +35,7 @@ struct Options {
   RunOptions run;
   Extent m{'m', {}, "--m"}, n{'n', {}, "--n"}, k{'k', {}, "--k"};
   Problem problem;
-  double device_memory_bytes = std::numeric_limits<double>::infinity();
-  bool serialize = false;  ///< a device's copies and products one after the other
+  DeviceUse device;
 };
 
 template <class Scalar>
@@ -58,7 +57,7 @@ class Run : public AppRun {
     const auto real = [](std::int64_t count) { return static_cast<double>(count); };
     record.params.insert({{"m", real(problem_.m)}, {"n", real(problem_.n)}, {"k", real(problem_.k)}});
     record.params.insert({{"alpha", problem_.alpha}, {"beta", problem_.beta}, {"block", real(problem_.block)}});
-    describe_units(record, frame_.units(), options_.device_memory_bytes);
+    describe_units(record, frame_.units(), options_.device.memory_bytes);
   }
 
   std::string title(const RunRecord& record) const override {
@@ -84,7 +83,7 @@ class Run : public AppRun {
         Unit& unit = units_[peer.kind()];
         unit.operands = {a_.rows(first, rows.count), b(), c_.rows(first, rows.count)};
         const PanelProblem slice{rows.count, problem_.n, problem_.k, 0, problem_.alpha, problem_.beta};
-        unit.gemm.emplace(peer.kind(), slice, options_.device_memory_bytes, !options_.serialize);
+        unit.gemm.emplace(peer.kind(), slice, options_.device);
       });
       if (options_.run.check == CheckLevel::none) return;
       load_c();
@@ -203,8 +202,8 @@ class Run : public AppRun {
 
   /// Multiplies once more with a timeline of the companions that have a memory of their own; keeps rank 0's.
   void observe_devices(Outcome& outcome) {
-    const std::optional<Blocking> blocking = units_.companion.gemm ? units_.companion.gemm->blocking() : std::nullopt;
-    if (frame_.max(blocking ? 1.0 : 0.0) == 0.0) return;
+    const bool blocks = units_.companion.gemm && units_.companion.gemm->blocking() != nullptr;
+    if (frame_.max(blocks ? 1.0 : 0.0) == 0.0) return;
     PerUnit<std::vector<EngineOperation>> operations;
     frame_.collectively([&] {
       group_.run([&](const auto& peer) {
@@ -212,13 +211,14 @@ class Run : public AppRun {
         if (unit.gemm) operations[peer.kind()] = unit.gemm->run_timed(unit.operands);
       });
     });
-    for (const auto& [engine, start_s, end_s] : operations.companion) {
-      const std::string name = std::array{"loading", "multiplying", "storing"}[static_cast<std::size_t>(engine)];
+    for (const auto& [device, engine, start_s, end_s] : operations.companion) {
+      std::string name = std::array{"loading", "multiplying", "storing"}[static_cast<std::size_t>(engine)];
+      if (units_.companion.gemm->devices() > 1) name = fmt::format("device {} {}", device, name);
       outcome.points[name + "_start_s"].push_back(start_s);
       outcome.points[name + "_end_s"].push_back(end_s);
     }
     const TransferOverlap own = transfer_overlap(operations.companion);
-    for (const std::string& line : all_gather_text(frame_.comm(), blocking ? device_line(*blocking, own) : "")) {
+    for (const std::string& line : all_gather_text(frame_.comm(), blocks ? device_line(own) : "")) {
       outcome.above += line;
     }
     const TransferOverlap sum{all_sum(frame_.comm(), own.transfer_s), all_sum(frame_.comm(), own.hidden_s)};
@@ -228,14 +228,19 @@ class Run : public AppRun {
   }
 
   /// How a companion multiplies in its memory.
-  std::string device_line(const Blocking& blocking, const TransferOverlap& overlap) const {
+  std::string device_line(const TransferOverlap& overlap) const {
+    const UnitGemm<Scalar>& gemm = *units_.companion.gemm;
+    const Blocking& blocking = *gemm.blocking();
     const std::string how =
         blocking.in_core
             ? "in core"
             : fmt::format("out of core, C in {} x {} blocks of {} x {}, {} of {}", blocking.rows(), blocking.columns(),
                           blocking.height, blocking.width, counted(blocking.panels(), "panel"), blocking.depth);
-    return fmt::format("device     rank {}: {}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n",
-                       frame_.session().rank(), format_bytes(sizeof(Scalar) * blocking.buffer_elements()), how,
+    const std::string devices =
+        gemm.devices() > 1 ? fmt::format("{} devices {}, ", gemm.devices(), gemm.takes_turns() ? "in turns" : "at once")
+                           : "";
+    return fmt::format("device     rank {}: {}{}, {}; copying for {}, {:.0f} % of that hidden by multiplying\n",
+                       frame_.session().rank(), devices, format_bytes(sizeof(Scalar) * gemm.buffer_elements()), how,
                        format_seconds(overlap.transfer_s), 100.0 * overlap.hidden_share());
   }
 
@@ -288,7 +293,7 @@ class Gemm : public MiniAppOf<Options> {
     return {"gemm",
             "C = alpha A B + beta C on host and companion units at once, on slices sized by speed models",
             "multiply",
-            {.seed = true, .type = true, .input = true, .output = true},
+            {.seed = true, .type = true, .input = true, .output = true, .devices = true},
             /*grows=*/true};
   }
   void add_options(const AppOptions& parsers) override {
@@ -309,8 +314,8 @@ class Gemm : public MiniAppOf<Options> {
     add_number(parser, "--block", options_.problem.block, "Rows of a block row, the computation unit", 1, 1 << 20,
                "ROWS")
         ->capture_default_str();
-    add_device_memory_option(parser, options_.device_memory_bytes);
-    parsers.run().add_flag("--serialize", options_.serialize,
+    add_device_options(parser, options_.device);
+    parsers.run().add_flag("--serialize{false}", options_.device.overlaps,
                            "A device's copies and products one after the other (slower; 000's kernel of version 2)");
     parsers.run().get_option("--input")->description("A.npy B.npy and, where --beta is not 0, C.npy");
     parsers.run().get_option("--output")->description("Where C goes (NumPy .npy)");
@@ -320,7 +325,7 @@ class Gemm : public MiniAppOf<Options> {
     for (const auto& [option, value] : {std::pair("--alpha", problem.alpha), {"--beta", problem.beta}}) {
       if (!std::isfinite(value)) throw InvalidArgument(fmt::format("{} {} (expected a number)", option, value));
     }
-    require_device_memory(options_.device_memory_bytes, least_memory_bytes(element_bytes(options_.run.element)),
+    require_device_memory(options_.device.memory_bytes, least_memory_bytes(element_bytes(options_.run.element)),
                           "five blocks of 32 x 32");
     take_extents(options_);
     problem.m = options_.m.value.value_or(default_extent);
@@ -330,7 +335,7 @@ class Gemm : public MiniAppOf<Options> {
   }
   std::unique_ptr<AppRun> start(Frame& frame) const override { return make_run<Run>(frame, options_); }
   std::shared_ptr<MeasurableKernel> kernel() const override {
-    return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, options_.device_memory_bytes);
+    return std::make_shared<MeasuredKernel>(options_.problem, options_.run.element, options_.device);
   }
   std::string problem() const override {
     const Problem& problem = options_.problem;

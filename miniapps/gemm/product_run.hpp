@@ -17,6 +17,7 @@
 #include "core/gemm.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/memory/matrix.hpp"
+#include "core/typed_options.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/freivalds.hpp"
@@ -29,11 +30,12 @@ namespace steelyard::gemm {
 /// Extents of gemm's matrices where the user names none.
 inline constexpr std::int64_t default_extent = 2048;
 
-/// Adds `--device-memory`.
-inline void add_device_memory_option(CLI::App& parser, double& device_memory_bytes) {
-  const auto set = [&device_memory_bytes](const std::uint64_t& bytes) {
-    device_memory_bytes = static_cast<double>(bytes);
-  };
+/// Adds `--device-memory` and `--device-link`.
+inline void add_device_options(CLI::App& parser, DeviceUse& use) {
+  add_choice<DeviceLink>(
+      parser, "--device-link", use.link, {"auto", "shared", "separate"},
+      "Link of several devices to the host's memory: shared, they copy in turns (default: measured)");
+  const auto set = [&use](const std::uint64_t& bytes) { use.memory_bytes = static_cast<double>(bytes); };
   // CLI11 accepts a negative number of bytes, which wraps round to a very large one.
   const auto refuse_negative = [](const std::string& bytes) {
     return bytes.starts_with('-') ? fmt::format("Value {} (expected a number of bytes)", bytes) : "";
@@ -41,7 +43,7 @@ inline void add_device_memory_option(CLI::App& parser, double& device_memory_byt
   parser
       .add_option_function<std::uint64_t>(
           "--device-memory", set,
-          "Memory of the companion's own at most, such as 64MiB; without a GPU a part of the host's stands for it "
+          "Memory of each device at most, such as 64MiB; without a GPU a part of the host's stands for it "
           "(default: all that a GPU has, and none without one)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Validator(refuse_negative, ""))
@@ -88,8 +90,7 @@ MatrixSource<Scalar> matrix_source(const RunOptions& options) {
 template <class Scalar>
 class RandomProduct : public KernelRun {
  public:
-  /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  RandomProduct(ProcessingUnit::Kind kind, const PanelProblem& problem, double device_memory_bytes)
+  RandomProduct(ProcessingUnit::Kind kind, const PanelProblem& problem, const DeviceUse& use)
       : kind_(kind),
         problem_(problem),
         a_(problem.rows, depth()),
@@ -98,7 +99,7 @@ class RandomProduct : public KernelRun {
     fill(MatrixName::a, a_, depth());
     fill(MatrixName::b, b_, problem.columns);
     fill(MatrixName::c, c_, problem.columns);
-    gemm_.emplace(kind, problem, device_memory_bytes);
+    gemm_.emplace(kind, problem, use);
   }
 
   void run() override {
@@ -137,13 +138,11 @@ class RandomProduct : public KernelRun {
 /// A kernel that multiplies random matrices, gemm's or summa's.
 class ProductKernel : public MeasurableKernel {
  public:
-  /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  ProductKernel(ElementType element, double device_memory_bytes)
-      : element_(element), device_memory_bytes_(device_memory_bytes) {}
+  ProductKernel(ElementType element, const DeviceUse& use) : element_(element), use_(use) {}
 
   std::unique_ptr<KernelRun> allocate(ProcessingUnit::Kind kind, std::int64_t units) const override {
     return with_element(element_, [&]<class Scalar>(Scalar) -> std::unique_ptr<KernelRun> {
-      return std::make_unique<RandomProduct<Scalar>>(kind, product(units), device_memory_bytes_);
+      return std::make_unique<RandomProduct<Scalar>>(kind, product(units), use_);
     });
   }
   /// Computed in long double.
@@ -176,24 +175,23 @@ class ProductKernel : public MeasurableKernel {
     facts.kernel = "gemm";
     facts.element = element_name(element_);
     facts.computation_unit = computation_unit;
-    facts.runs_out_of_core = has_device_memory(device_memory_bytes_);
-    facts.device_memory_bytes = device_memory_bytes_;
+    facts.runs_out_of_core = has_device_memory(use_.memory_bytes);
+    facts.device_memory_bytes = use_.memory_bytes;
     return facts;
   }
   ElementType element_type() const { return element_; }
 
  private:
   ElementType element_;
-  double device_memory_bytes_;
+  DeviceUse use_;
 };
 
 /// gemm's measured kernel: the multiplication on one unit's block rows, with all copies to and from a companion's
 /// memory (000, section 4.1.1): a computation unit is a block row of A and C, 2 x block x n x k flops.
 class MeasuredKernel : public ProductKernel {
  public:
-  /// @param device_memory_bytes cap of a companion's memory, infinity for none
-  MeasuredKernel(const Problem& problem, ElementType element, double device_memory_bytes)
-      : ProductKernel(element, device_memory_bytes), problem_(problem) {
+  MeasuredKernel(const Problem& problem, ElementType element, const DeviceUse& use)
+      : ProductKernel(element, use), problem_(problem) {
     // C is not set back between runs: other factors would let it grow out of the numbers, or shrink below them.
     problem_.alpha = problem.alpha == 0.0 ? 0.0 : 1.0;
     problem_.beta = problem.reads_c() ? 1.0 : 0.0;
@@ -212,6 +210,7 @@ class MeasuredKernel : public ProductKernel {
     const auto k_padded = static_cast<double>(padded_extent(problem_.k));
     facts.memory_bytes_per_unit = bytes * rows * (k_padded + n_padded);
     facts.memory_bytes_fixed = bytes * k_padded * n_padded;
+    facts.copied_bytes_per_unit = bytes * rows * k_padded;
     // Up to twice as many rows as a square problem has.
     facts.largest = std::max<std::int64_t>(64, 2 * std::max(problem_.n, problem_.k) / problem_.block);
     return facts;
@@ -225,7 +224,7 @@ class MeasuredKernel : public ProductKernel {
         for (const double memory : {all, 64.0 * 1024.0}) {
           if (memory != all && kind == ProcessingUnit::Kind::host) continue;
           const auto kernel = [&](std::int64_t n, std::int64_t k, std::int64_t block) {
-            return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, memory);
+            return std::make_shared<MeasuredKernel>(Problem{0, n, k, 1.0, beta, block}, element, DeviceUse{memory});
           };
           ConformanceCase& check = cases.emplace_back();
           check.options = fmt::format("--type {} --beta {:g}{}", element_name(element), beta,

@@ -4,18 +4,17 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "core/device/device.hpp"
+#include "comm/measurement/bandwidth.hpp"
 #include "core/gemm.hpp"
-#include "core/memory/host_copy.hpp"
-#include "core/memory/unit_memory.hpp"
 #include "core/processing_unit.hpp"
 #include "miniapps/gemm/blocking.hpp"
+#include "miniapps/gemm/device_gemm.hpp"
 
 namespace steelyard::gemm {
 
@@ -30,24 +29,6 @@ inline BlockingGoal blocking_goal(double element_bytes, double device_memory_byt
   return {steelyard::device_memory_bytes(device_memory_bytes), element_bytes, companion_is_device ? 512 : 128,
           companion_is_device ? 8 : 1};
 }
-
-/// Matrices of a slice in host memory, which a device copies from and to fast if it is pinned: rows of A (x k) and C
-/// (x n), and all of B (k x n).
-template <class Scalar>
-struct Operands {
-  ConstMatrix<HostExecution, Scalar> a, b;
-  Matrix<HostExecution, Scalar> c;
-};
-
-/// The engines of a device: rows of 000, Fig. 4.6.
-enum class Engine { loading, multiplying, storing };
-
-/// One operation, in seconds from a start that all operations of a run share.
-struct EngineOperation {
-  Engine engine = Engine::loading;
-  double start_s = 0.0;
-  double end_s = 0.0;
-};
 
 /// How much of a run's copying its multiplications hide.
 struct TransferOverlap {
@@ -78,14 +59,25 @@ inline TransferOverlap transfer_overlap(const std::vector<EngineOperation>& oper
   return overlap;
 }
 
+/// Whether these devices copy at the rate of one together, rather than each at its own, where all copy from the host at
+/// the same time: whichever is nearer. Measured once. @param devices two at least
+inline bool share_link(const std::vector<int>& devices) {
+  static const bool shared = [&] {
+    constexpr std::size_t bytes = 1 << 24;
+    const double share = time_copies_to(devices, bytes) / time_copies_to({devices.front()}, bytes);
+    return share > (1.0 + static_cast<double>(devices.size())) / 2.0;
+  }();
+  return shared;
+}
+
 /// C = alpha A B + beta C for one unit's rows, on the unit's own thread: in host memory or, by a companion with a
 /// memory of its own, block by block there. A cap of that memory gives it to a companion that lives in host memory,
 /// too.
 ///
-/// A device has three queues: one copies to it, one multiplies and one copies back, all at the same time. An operation
-/// on a buffer waits for events of the other queues, as in Algorithm 1, whose stream per block is here a queue per
-/// engine with the same order of operations on each (Fig. 4.6). On a host space each operation ends before the next one
-/// starts. Source: 000, section 4.2.1, Algorithm 1.
+/// Several devices share out the columns of B and C, and each needs all of A. They take turns step by step, and on a
+/// link that they share also in copying: a copy waits for the one that was asked for before it in the same direction,
+/// of whatever device, so that none contends with another. Source: 000, section 4.2.2, Fig. 4.8; there columns of
+/// blocks go round, and here each device has its own side by side, which are the same blocks in the same order.
 template <class Scalar>
 class UnitGemm {
  public:
@@ -94,57 +86,52 @@ class UnitGemm {
   /// piece. May be empty.
   using Meanwhile = std::function<bool()>;
 
-  /// Allocates the unit's buffers. @param device_memory_bytes cap of a companion's memory, infinity for none
-  /// @param overlaps whether a device copies while it multiplies (000's kernel of version 3) or does one thing after
-  /// the other, on one queue (version 2). Source: 000, section 4.2.2, Fig. 4.7.
-  /// @throws InvalidArgument for a cap that is too small, RuntimeFailure where memory is short
-  UnitGemm(ProcessingUnit::Kind kind, const PanelProblem& problem, double device_memory_bytes, bool overlaps = true)
+  /// Allocates the unit's buffers.
+  /// @throws InvalidArgument for a memory that is too small, RuntimeFailure where it is short
+  UnitGemm(ProcessingUnit::Kind kind, const PanelProblem& problem, const DeviceUse& use)
       : kind_(kind), alpha_(static_cast<Scalar>(problem.alpha)), beta_(static_cast<Scalar>(problem.beta)) {
-    if (kind == ProcessingUnit::Kind::host || !has_device_memory(device_memory_bytes)) return;
-    blocking_ = plan_blocking(problem, blocking_goal(sizeof(Scalar), device_memory_bytes));
-    steps_ = make_block_steps(*blocking_);
-    queues_ = make_queues(overlaps ? 3 : 1);
-    memory_ = decltype(memory_)(
-        Kokkos::view_alloc(CompanionExecution(), Kokkos::WithoutInitializing, "steelyard::gemm::buffers"),
-        static_cast<std::size_t>(blocking_->buffer_elements()));
-    Scalar* free_memory = memory_.data();
-    const auto take = [&free_memory](std::int64_t rows, std::int64_t columns) {
-      Buffer buffer{matrix_at<CompanionExecution>(free_memory, rows, columns, columns), {}, {}};
-      free_memory += rows * columns;
-      return buffer;
-    };
-    b_ = take(blocking_->depth, blocking_->width);
-    for (std::int64_t i = 0; i < blocking_->buffers; ++i) {
-      a_.push_back(take(blocking_->buffer_rows(i), blocking_->depth));
-      c_.push_back(take(blocking_->buffer_rows(i), blocking_->width));
+    if (kind == ProcessingUnit::Kind::host || !has_device_memory(use.memory_bytes)) return;
+    const std::vector<int> devices = companion_devices();
+    const auto count = static_cast<std::int64_t>(devices.size());
+    takes_turns_ =
+        count > 1 && (use.link == DeviceLink::automatic ? share_link(devices) : use.link == DeviceLink::shared);
+    // All have the same blocks, those of a device with the most columns; the last ones may have fewer of them.
+    PanelProblem widest = problem;
+    widest.columns = std::min(problem.columns, padded_extent(quotient_up(problem.columns, count)));
+    Blocking blocking = plan_blocking(widest, blocking_goal(sizeof(Scalar), use.memory_bytes));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t first_column = i * widest.columns;
+      blocking.n = std::min(widest.columns, problem.columns - first_column);
+      if (i > 0 && blocking.n <= 0) break;
+      devices_.emplace_back(devices[static_cast<std::size_t>(i)], blocking, first_column, alpha_, beta_, use.overlaps);
     }
-    // The memory may be a queue's own until then.
-    CompanionExecution().fence();
+    select_device(current_device());
   }
   UnitGemm(const UnitGemm&) = delete;
   UnitGemm& operator=(const UnitGemm&) = delete;
 
   /// The whole product; returns when it is done.
   void run(const Operands<Scalar>& operands) {
-    if (!blocking_) return multiply_in_host_memory(operands);
-    for (std::int64_t panel = 0; panel < blocking_->panels(); ++panel) {
-      const std::int64_t first = panel * blocking_->depth, depth = std::min(blocking_->depth, blocking_->k - first);
-      start_panel(panel, {matrix_block(operands.a, 0, blocking_->m, first, depth),
-                          matrix_block(operands.b, first, depth, 0, blocking_->n), operands.c});
+    if (devices_.empty()) return multiply_in_host_memory(operands);
+    const Blocking& blocking = *this->blocking();
+    for (std::int64_t panel = 0; panel < blocking.panels(); ++panel) {
+      const std::int64_t first = panel * blocking.depth, depth = std::min(blocking.depth, blocking.k - first);
+      start_panel(panel, {matrix_block(operands.a, 0, blocking.m, first, depth),
+                          matrix_block(operands.b, first, depth, 0, static_cast<std::int64_t>(operands.b.extent(1))),
+                          operands.c});
     }
     finish();
   }
 
-  /// run(). @return a device's copies and products; none for a unit that works in host memory
+  /// run(). @return devices' copies and products; none for a unit that works in host memory
   std::vector<EngineOperation> run_timed(const Operands<Scalar>& operands) {
-    timed_.emplace();
+    for (DeviceGemm<Scalar>& device : devices_) device.start_clock();
     run(operands);
     std::vector<EngineOperation> operations;
-    for (const Timed& timed : *timed_) {
-      const QueueEvent& origin = timed_->front().start;
-      operations.push_back({timed.engine, timed.start.seconds_since(origin), timed.end.seconds_since(origin)});
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const std::vector<EngineOperation> own = devices_[i].stop_clock(static_cast<int>(i));
+      operations.insert(operations.end(), own.begin(), own.end());
     }
-    timed_.reset();
     return operations;
   }
 
@@ -153,7 +140,7 @@ class UnitGemm {
   /// it stays in the unit's memory where it fits. A and B are free when this returns. The kernel of an iteration of
   /// SUMMA. Source: 000, sections 3.3 and 4.2.1.
   void add(std::int64_t panel, const Operands<Scalar>& operands, const Meanwhile& meanwhile) {
-    if (blocking_) {
+    if (!devices_.empty()) {
       start_panel(panel, operands);
       if (meanwhile) meanwhile();
       return finish();
@@ -177,8 +164,18 @@ class UnitGemm {
     }
   }
 
-  /// How the device multiplies; nothing for a unit that works in host memory.
-  const std::optional<Blocking>& blocking() const { return blocking_; }
+  /// How the first device multiplies; null for a unit that works in host memory.
+  const Blocking* blocking() const { return devices_.empty() ? nullptr : &devices_.front().blocking(); }
+  /// Whether devices copy one at a time.
+  bool takes_turns() const { return takes_turns_; }
+  /// Devices that multiply.
+  int devices() const { return static_cast<int>(devices_.size()); }
+  /// Elements of their buffers.
+  double buffer_elements() const {
+    double elements = 0.0;
+    for (const DeviceGemm<Scalar>& device : devices_) elements += device.blocking().buffer_elements();
+    return elements;
+  }
 
  private:
   /// Rows between two calls of `meanwhile`: some milliseconds. A BLAS packs B anew for each of them, which costs as
@@ -190,18 +187,6 @@ class UnitGemm {
   /// products, with other bits.
   static constexpr double least_piece_work = 4e6;
 
-  using DeviceMatrix = Matrix<CompanionExecution, Scalar>;
-  using HostMatrix = Matrix<HostExecution, Scalar>;
-  struct Buffer {
-    DeviceMatrix matrix;
-    QueueEvent filled;  ///< the buffer's block may be used
-    QueueEvent free;    ///< the buffer may be filled again
-  };
-  struct Timed {
-    Engine engine;
-    QueueEvent start, end;
-  };
-
   void multiply_in_host_memory(const Operands<Scalar>& operands) const {
     const auto multiply = [&](const auto& space) {
       blas::gemm(space, alpha_, operands.a, operands.b, beta_, operands.c);
@@ -211,94 +196,28 @@ class UnitGemm {
     if constexpr (!companion_is_device) multiply(CompanionExecution());
   }
 
-  /// Gives the queues a panel; the caller leaves the matrices alone until finish().
+  /// Gives the devices a panel; the caller leaves the matrices alone until finish().
   void start_panel(std::int64_t panel, const Operands<Scalar>& operands) {
-    const std::size_t per_panel = steps_.size() / static_cast<std::size_t>(blocking_->panels());
-    const std::size_t begin = per_panel * static_cast<std::size_t>(panel), end = begin + per_panel;
-    if (begin < end) load(steps_[begin], operands);
-    for (std::size_t i = begin; i < end; ++i) {
-      const BlockStep& step = steps_[i];
-      multiply(step);
-      // Before this block is stored: a device with a single copy engine copies in the order of submission. It goes
-      // first only where it has to make room for the next one.
-      const bool makes_room = i + 1 < end && step.store_c && steps_[i + 1].c_buffer == step.c_buffer;
-      if (i + 1 < end && !makes_room) load(steps_[i + 1], operands);
-      if (step.store_c) store(step, operands.c);
-      if (makes_room) load(steps_[i + 1], operands);
+    LinkTurn* const turn = takes_turns_ ? &turn_ : nullptr;
+    std::size_t steps = 0;
+    for (DeviceGemm<Scalar>& device : devices_) {
+      device.start_panel(panel, operands, turn);
+      steps = std::max(steps, device.steps_of_panel());
     }
+    for (std::size_t i = 0; i < steps; ++i) {
+      for (DeviceGemm<Scalar>& device : devices_) device.advance(i, operands, turn);
+    }
+    select_device(current_device());
   }
   void finish() const {
-    for (const CompanionExecution& queue : queues_) queue.fence();
-  }
-
-  Buffer& a_buffer(const BlockStep& step) { return a_[static_cast<std::size_t>(step.a_buffer)]; }
-  Buffer& c_buffer(const BlockStep& step) { return c_[static_cast<std::size_t>(step.c_buffer)]; }
-  /// A block of C in host memory.
-  static HostMatrix c_host(const BlockStep& step, const HostMatrix& c) {
-    return matrix_block(c, step.c.row, step.c.rows, step.c.column, step.c.columns);
-  }
-  /// The part of a buffer that a block takes.
-  static DeviceMatrix part(const Buffer& buffer, std::int64_t rows, std::int64_t columns) {
-    return matrix_block(buffer.matrix, 0, rows, 0, columns);
-  }
-
-  /// Gives an engine's queue an operation that starts when the events have happened. @return its end
-  template <class Operation>
-  QueueEvent give(Engine engine, std::initializer_list<QueueEvent> after, const Operation& operation) {
-    const CompanionExecution& queue = queues_[static_cast<std::size_t>(engine) % queues_.size()];
-    for (const QueueEvent& event : after) event.make_wait(queue);
-    if (!timed_) {
-      operation(queue);
-    } else {
-      const QueueEvent start = QueueEvent::record(queue, true);
-      operation(queue);
-      timed_->push_back({engine, start, QueueEvent::record(queue, true)});
-    }
-    return QueueEvent::record(queue);
-  }
-
-  void fill(Buffer& buffer, const ConstMatrix<HostExecution, Scalar>& block) {
-    const DeviceMatrix to =
-        part(buffer, static_cast<std::int64_t>(block.extent(0)), static_cast<std::int64_t>(block.extent(1)));
-    buffer.filled = give(Engine::loading, {buffer.free}, [&](const CompanionExecution& queue) {
-      copy_matrix_from_host<CompanionExecution, Scalar>(queue, to, block);
-    });
-  }
-
-  void load(const BlockStep& step, const Operands<Scalar>& from) {
-    if (step.load_a) fill(a_buffer(step), matrix_block(from.a, step.c.row, step.c.rows, 0, step.depth));
-    if (step.load_b) fill(b_, matrix_block(from.b, 0, step.depth, step.c.column, step.c.columns));
-    if (step.load_c) fill(c_buffer(step), c_host(step, from.c));
-  }
-
-  void multiply(const BlockStep& step) {
-    Buffer &a = a_buffer(step), &c = c_buffer(step);
-    // A block that is written without being read is not loaded, so no load has waited for its buffer yet.
-    c.filled = give(Engine::multiplying, {a.filled, b_.filled, c.filled, c.free}, [&](const CompanionExecution& queue) {
-      blas::gemm(queue, alpha_, part(a, step.c.rows, step.depth), part(b_, step.depth, step.c.columns),
-                 step.scales_c ? beta_ : Scalar{1}, part(c, step.c.rows, step.c.columns));
-    });
-    a.free = b_.free = c.filled;
-  }
-
-  void store(const BlockStep& step, const HostMatrix& c) {
-    Buffer& buffer = c_buffer(step);
-    buffer.free = give(Engine::storing, {buffer.filled}, [&](const CompanionExecution& queue) {
-      copy_matrix_to_host<CompanionExecution, Scalar>(queue, c_host(step, c),
-                                                      part(buffer, step.c.rows, step.c.columns));
-    });
+    for (const DeviceGemm<Scalar>& device : devices_) device.fence();
   }
 
   ProcessingUnit::Kind kind_;
   Scalar alpha_, beta_;
-  // Of a companion with a memory of its own.
-  std::optional<Blocking> blocking_;
-  std::vector<BlockStep> steps_;
-  std::vector<CompanionExecution> queues_;
-  Kokkos::View<Scalar*, DeviceOf<CompanionExecution>> memory_;
-  std::vector<Buffer> a_, c_;
-  Buffer b_;
-  std::optional<std::vector<Timed>> timed_;
+  bool takes_turns_ = false;
+  LinkTurn turn_;
+  std::deque<DeviceGemm<Scalar>> devices_;  ///< of a companion with a memory of its own
 };
 
 }  // namespace steelyard::gemm

@@ -268,6 +268,9 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   });
   const StartedUnits started(session, options.run);
   const RankUnits& units = started.units();
+  collectively(session.comm(), [&] {
+    if (units.companion) require_devices(options.app->facts(), units.companion->devices);
+  });
   double most = 0.0;
   for (const ProcessingUnit& unit : units_of(units)) {
     const int ranks = session.nodes().ranks_on_node;

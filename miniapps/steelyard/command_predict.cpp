@@ -156,7 +156,12 @@ struct UnitSet {
 UnitSet read_unit(const std::filesystem::path& path) {
   const models::FpmFile file = models::read_fpm_file(path);
   UnitSet unit{{path}, file.parameters, UnitChoice::host, file.unit_kind.empty() ? "host" : file.unit_kind, {}};
-  if (unit.name == "device") unit.choice = UnitChoice::device;
+  if (unit.name == "device") {
+    const auto devices = file.parameters.find("devices");
+    unit.choice = {false, devices == file.parameters.end() ? 1 : static_cast<int>(devices->second)};
+    unit.name = format_unit_choice(unit.choice);
+    unit.parameters.erase("devices");
+  }
   if (!file.unit_cores.empty()) {
     unit.name += " " + file.unit_cores;
     unit.cores = parse_cores(file.unit_cores);
@@ -173,11 +178,14 @@ std::vector<UnitSet> unit_sets(const std::vector<std::filesystem::path>& paths) 
   for (const UnitSet& host : alone) {
     for (const UnitSet& device : alone) {
       const auto &at = host.paths.front(), &other_at = device.paths.front();
-      if (host.choice != UnitChoice::host || device.choice != UnitChoice::device) continue;
+      if (host.choice != UnitChoice::host || device.choice.has_host) continue;
       if (at.parent_path() != other_at.parent_path() || host.parameters != device.parameters) continue;
       if (std::ranges::find_first_of(host.cores, device.cores) != host.cores.end()) continue;
-      sets.push_back(
-          {{at, other_at}, host.parameters, UnitChoice::host_and_device, host.name + " + " + device.name, host.cores});
+      sets.push_back({{at, other_at},
+                      host.parameters,
+                      {true, device.choice.devices},
+                      host.name + " + " + device.name,
+                      host.cores});
       sets.back().cores.insert(sets.back().cores.end(), device.cores.begin(), device.cores.end());
     }
   }
@@ -208,7 +216,7 @@ struct AdvisedRun {
   ModelForecast forecast;
   models::Estimate estimate;
 
-  bool has_companion() const { return units.choice != UnitChoice::host; }
+  bool has_companion() const { return units.choice.has_companion(); }
   std::size_t cores() const { return static_cast<std::size_t>(processes) * units.cores.size(); }
   /// Such as `2 processes with host 0, even`.
   std::string name() const {

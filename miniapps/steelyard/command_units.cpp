@@ -110,7 +110,7 @@ ExitCode write_layout(Session& session, const LayoutOptions& options) {
     if (units.companion) units.companion->slowdown *= slowdowns.companion;
   });
   LayoutEntry entry{session.machine().host_name(), session.nodes().rank_on_node, {}, UnitChoice::host, {}};
-  if (units.companion) entry.units = units.host ? UnitChoice::host_and_device : UnitChoice::device;
+  if (units.companion) entry.units = {units.host.has_value(), units.companion->devices};
   std::set<int> cores;
   for (const ProcessingUnit& unit : units_of(units)) {
     cores.insert(unit.cores.begin(), unit.cores.end());
@@ -208,8 +208,7 @@ void add_units_command(CLI::App& parser, Action& chosen) {
 void add_layout_command(CLI::App& parser, Action& chosen) {
   const auto [command, options] = add_command<LayoutOptions>(
       parser, "layout", "Write a layout file for the current mpirun, to edit", chosen, write_layout);
-  steelyard::add_choice<UnitChoice>(*command, "--units", options->run.units, {"host", "device", "host+device"},
-                                    "Processing units each rank drives (default: all there are)");
+  add_units_option(*command, options->run.units, "all there are");
   add_value(*command, "--slowdown", options->run.slowdown, "host=F, device=F or rankN=F", "WHICH=F");
   add_value(*command, "--like", options->like,
             "Layout of other hosts, a line a rank, whose units and slowdowns the ranks here are to have", "FILE")

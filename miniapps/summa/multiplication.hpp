@@ -36,10 +36,9 @@ class Multiplication {
 
   /// Allocates, and takes A and B from `source`; does not communicate.
   /// @param group outlives this @param rows block rows of the rectangle that each unit updates, the host's at the top
-  /// @param device_memory_bytes cap of a companion's memory, infinity for none
   /// @throws InvalidArgument, RuntimeFailure where memory is short, and as `source`
   Multiplication(UnitGroup& group, const Problem& problem, const partition::Rectangle& rectangle,
-                 const PerUnit<std::int64_t>& rows, double device_memory_bytes, const Source& source)
+                 const PerUnit<std::int64_t>& rows, const gemm::DeviceUse& use, const Source& source)
       : group_(group),
         problem_(problem),
         rectangle_(rectangle),
@@ -72,7 +71,7 @@ class Multiplication {
       Unit& unit = units_[peer.kind()];
       if (unit.rows == 0) return;
       const gemm::PanelProblem of_rows{unit.rows, tile_.columns, problem.n, std::min(problem.block, problem.n)};
-      unit.gemm = std::make_unique<gemm::UnitGemm<Scalar>>(peer.kind(), of_rows, device_memory_bytes);
+      unit.gemm = std::make_unique<gemm::UnitGemm<Scalar>>(peer.kind(), of_rows, use);
     });
   }
 

@@ -33,7 +33,7 @@ struct Options {
   Problem problem;
   Communication communication = Communication::pipelined;
   bool avoid_communication = false;
-  double device_memory_bytes = std::numeric_limits<double>::infinity();
+  gemm::DeviceUse device;
 
   double element_bytes() const { return steelyard::element_bytes(run.element); }
 };
@@ -46,7 +46,7 @@ class MeasuredKernel : public gemm::ProductKernel {
   static constexpr std::int64_t iterations = 64;
 
   explicit MeasuredKernel(const Options& options)
-      : ProductKernel(options.run.element, options.device_memory_bytes), problem_(options.problem) {}
+      : ProductKernel(options.run.element, options.device), problem_(options.problem) {}
 
   KernelFacts facts() const override {
     const auto side = static_cast<double>(problem_.depth(0));
@@ -69,7 +69,7 @@ class MeasuredKernel : public gemm::ProductKernel {
         if (!in_core && kind == Kind::host) continue;
         Options options;
         options.run.element = element;
-        if (!in_core) options.device_memory_bytes = 256.0 * 1024.0;
+        if (!in_core) options.device.memory_bytes = 256.0 * 1024.0;
         ConformanceCase& check = cases.emplace_back();
         check.options = fmt::format("--type {}{}", element_name(element), in_core ? "" : " --device-memory 256KiB");
         if (in_core) check.timed = std::make_shared<MeasuredKernel>(options);
@@ -186,7 +186,7 @@ class Run : public AppRun {
     const auto real = [](std::int64_t count) { return static_cast<double>(count); };
     record.params.insert({{"n", real(problem_.n)}, {"block", real(problem_.block)}});
     record.params.insert({{"blocks", real(problem_.blocks())}, {"barrier", options_.run.barrier ? 1.0 : 0.0}});
-    gemm::describe_units(record, frame_.units(), options_.device_memory_bytes);
+    gemm::describe_units(record, frame_.units(), options_.device.memory_bytes);
     record.settings["communication"] = word_of(communication_names, options_.communication);
   }
   std::string title(const RunRecord& record) const override {
@@ -212,8 +212,7 @@ class Run : public AppRun {
       frame_.require_memory("this rank's parts of A, B and C",
                             sizeof(Scalar) * static_cast<double>((checks ? 4 : 3) * tile.area() + panels));
       require_countable_pivots(problem_, rectangles);
-      multiplication_.emplace(group_, problem_, rectangle, frame_.own_share(rows), options_.device_memory_bytes,
-                              source_);
+      multiplication_.emplace(group_, problem_, rectangle, frame_.own_share(rows), options_.device, source_);
       multiplication_->load_c(source_);
       if (!checks || tile.empty()) return;
       a = HostArray<Scalar>(tile.rows, tile.columns);
@@ -294,9 +293,13 @@ class Run : public AppRun {
 class Summa : public MiniAppOf<Options> {
  public:
   AppFacts facts() const override {
-    return {"summa",    "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
-            "multiply", {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
-            false,      {"even", "column"}};
+    return {
+        "summa",
+        "C += A B over ranks whose speeds differ, on rectangles sized by speed models (SUMMA)",
+        "multiply",
+        {.seed = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true, .devices = true},
+        false,
+        {"even", "column"}};
   }
 
   void add_options(const AppOptions& parsers) override {
@@ -306,7 +309,7 @@ class Summa : public MiniAppOf<Options> {
     add_number(model, "--block", options_.problem.block, "Rows and columns of a block, the computation unit", 1,
                1 << 20, "ROWS")
         ->capture_default_str();
-    gemm::add_device_memory_option(model, options_.device_memory_bytes);
+    gemm::add_device_options(model, options_.device);
     add_choice<Communication>(plan, "--communication", options_.communication, communication_names,
                               "How pivots travel: messages one iteration at a time, MPI_Bcast, or the next iteration's "
                               "messages while this one multiplies (default pipelined)");
@@ -336,7 +339,7 @@ class Summa : public MiniAppOf<Options> {
     }
     Problem& problem = options_.problem;
     if (n > 0) problem.n = n;
-    gemm::require_device_memory(options_.device_memory_bytes,
+    gemm::require_device_memory(options_.device.memory_bytes,
                                 gemm::least_memory_bytes(options_.element_bytes(), problem.depth(0)),
                                 fmt::format("buffers for blocks of {}", problem.depth(0)));
     if (constexpr std::int64_t most = std::int64_t{1} << 20; problem.blocks() > most) {

@@ -42,7 +42,7 @@ TEST_CASE("a device's halos leave before other rows are swept, and sums with hal
   expected.insert(expected.end(), neighbours, emulated::copy_to_device);
   expected.insert(expected.end(), {"sums", emulated::copy_to_host});
   std::vector<std::string> asked;
-  for (const ScheduledWork& work : Schedule(orders, [](const std::string&) { return 1.0; }).works()) {
+  for (const ScheduledWork& work : Schedule(orders, [](const emulated::Order&) { return 1.0; }).works()) {
     asked.push_back(work.label);
   }
   CHECK(asked == expected);

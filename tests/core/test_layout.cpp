@@ -41,7 +41,8 @@ Layout random_layout(std::mt19937_64& random) {
         entry.cores.emplace();
         for (int core = below(5); core < 40; core += 1 + below(2) * below(20)) entry.cores->push_back(core);
       }
-      entry.units = static_cast<UnitChoice>(below(3));
+      entry.units = {below(2) == 0, below(3)};
+      if (!entry.units.has_companion()) entry.units.has_host = true;
       for (const char* key : {"slowdown", "threads", "device", "host_slowdown"}) {
         if (below(2) == 0) entry.suboptions[key] = std::to_string(1 + below(9));
       }
@@ -149,8 +150,10 @@ TEST_CASE("core lists are sorted, free of repetitions and read as they are writt
 }
 
 TEST_CASE("each choice of units is written as the user types it and read back, and another refused") {
-  for (const char* word : {"host", "device", "host+device"}) CHECK(format_unit_choice(parse_unit_choice(word)) == word);
-  for (const char* word : {"", "gpu", "Host", "device+host", "host+", "host device", " host"}) {
+  for (const char* word : {"host", "device", "host+device", "2device", "host+64device"})
+    CHECK(format_unit_choice(parse_unit_choice(word)) == word);
+  for (const char* word : {"", "gpu", "Host", "device+host", "host+", "host device", " host", "0device", "1device",
+                           "-2device", "host+2"}) {
     CHECK_THROWS_MATCHES(parse_unit_choice(word), InvalidArgument,
                          MessageMatches(ContainsSubstring('"' + std::string(word) + '"') &&
                                         ContainsSubstring("host, device or host+device")));

@@ -1,5 +1,8 @@
 // The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
 // and the tool find, where something is missing that a device needs.
+#include <map>
+
+#include "models/communication/platform.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
 
@@ -85,6 +88,39 @@ TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine 
     INFO(app.program.filename().string() << " without any " << mistake);
     CHECK(found >= 9);
   }
+}
+
+TEST_CASE(
+    "Several devices of a rank multiply as one unit, in turns on a link that they share, and their link is measured") {
+  const TemporaryFolder folder;
+  const std::vector<App> multiplying{{STEELYARD_GEMM, words("--size 300"), {}},
+                                     {STEELYARD_SUMMA, words("--size 300 --block 24"), {}}};
+  std::vector<Start> starts;
+  for (const App& app : multiplying) {
+    for (const char* const units : {"host+2device", "3device"}) {
+      for (const char* const memory : {"1GiB", "256KiB"}) {
+        for (const int ranks : {1, 2}) {
+          starts.push_back(
+              start(app, ranks, "devices=3,seed=6", folder, {"--units", units, "--device-memory", memory}));
+        }
+      }
+    }
+  }
+  expect_right(starts);
+  const App gemm{STEELYARD_GEMM, words("--size 200 --units 2device --device-memory 256KiB"), {}};
+  const std::vector<Outcome> outcomes = run_all({start(gemm, 1, "devices=2,link=100MiB,seed=0", folder),
+                                                 start(gemm, 1, "devices=2,links=100MiB,seed=0", folder)});
+  CHECK_THAT(outcomes[0].out, ContainsSubstring("2 devices in turns"));
+  CHECK_THAT(outcomes[1].out, ContainsSubstring("2 devices at once"));
+  const Words calibrate = words("calibrate --quick --output link.platform.json");
+  run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=100MiB"}}});
+  const models::Platform platform = models::read_platform_file(folder / "link.platform.json");
+  std::map<std::string, double> seconds;
+  for (const models::Channel& channel : platform.channels) {
+    if (!channel.hockney.empty()) seconds[channel.name] = channel.hockney.back().hockney.time_s(1 << 20);
+  }
+  const double share = seconds["host to device, pinned, 2 devices at once"] / seconds["host to device, pinned"];
+  CHECK((share > 1.5 && share < 2.5));
 }
 
 TEST_CASE("Passes, and parts of matrices, are no longer than a device's memories hold, that ranks share too") {

@@ -17,21 +17,22 @@ namespace steelyard::tests {
 /// Work that a device would do from `start_s` to `end_s`.
 struct ScheduledWork {
   std::string label;
+  int device = 0;
   double start_s = 0.0, end_s = 0.0;
 };
 
-/// When an ideal device would do what a thread asked it for: copies to it, copies to the host and kernels have an
+/// When ideal devices would do what a thread asked them for: copies to a device, copies to the host and kernels have an
 /// engine each, which does one thing at a time in the order of asking. Work starts when its queue has ended the work
 /// before, with the events that the queue waits for, and when its engine is free; nothing else takes time, and what
 /// Views do to their elements when they begin and end is left out.
 class Schedule {
  public:
-  /// @param seconds what work of a label takes
-  Schedule(const std::vector<emulated::Order>& orders, const std::function<double(const std::string&)>& seconds) {
+  /// @param seconds what work takes
+  Schedule(const std::vector<emulated::Order>& orders, const std::function<double(const emulated::Order&)>& seconds) {
     using OrderKind = emulated::Order::Kind;
     std::map<std::uint32_t, double> queue_s;
     std::map<std::uint64_t, double> event_s;
-    std::array<double, 3> engine_s = {};
+    std::map<int, std::array<double, 3>> engine_s;
     for (const emulated::Order& order : orders) {
       double& end_s = queue_s[order.queue];
       switch (order.kind) {
@@ -46,11 +47,11 @@ class Schedule {
           break;
         case OrderKind::work: {
           if (order.label.starts_with("Kokkos::View::")) break;
-          double& free_s = engine_s[engine_of(order.label)];
+          double& free_s = engine_s[order.device][engine_of(order.label)];
           const double start_s = std::max({fenced_s_, end_s, free_s});
-          free_s = end_s = start_s + seconds(order.label);
+          free_s = end_s = start_s + seconds(order);
           end_s_ = std::max(end_s_, end_s);
-          works_.push_back({order.label, start_s, end_s});
+          works_.push_back({order.label, order.device, start_s, end_s});
         }
       }
     }

@@ -24,9 +24,13 @@ TEST_CASE("an emulated device is what the environment says, and a word that is n
   const Facts usual = parse_facts(""), one = parse_facts("memory=12345");
   CHECK((usual.devices == 1 && !usual.mpi_aware && usual.lost == emulated::Mistake::none));
   CHECK((one.memory_bytes == 12345.0 && one.scratch_bytes == usual.scratch_bytes));
+  const Facts shared = parse_facts("link=1MiB"), separate = parse_facts("links=2MiB");
+  CHECK((shared.shares_link && shared.link_bytes_per_s == 1048576.0 && usual.link_bytes_per_s == 0.0));
+  CHECK((!separate.shares_link && separate.link_bytes_per_s == 2097152.0));
   CHECK(parse_facts("memory=1GiB").memory_bytes == 1073741824.0);
-  for (const char* const word : {"memory=64MB", "memory=", "memory", "memory=1KiBs", "devices=0", "devices=two",
-                                 "scratch=-1", "seed=x", "seed=1x", "mpi=yes", "lose=all", "colour=red", "=1"}) {
+  for (const char* const word :
+       {"memory=64MB", "memory=", "memory", "memory=1KiBs", "devices=0", "devices=two", "scratch=-1", "link=fast",
+        "seed=x", "seed=1x", "mpi=yes", "lose=all", "colour=red", "=1"}) {
     CHECK_THROWS_MATCHES(parse_facts(std::string("seed=3,") + word), InvalidArgument,
                          MessageMatches(ContainsSubstring(std::string("\"") + word + "\" (expected ")));
   }

@@ -26,6 +26,9 @@ inline constexpr auto kokkos_key = "400_Emulated";  ///< of the space among thos
 using Stream = emulated::Queue*;
 inline int device_of(const EmulatedDevice& queue) { return queue.queue().device(); }
 inline Stream stream_of(const EmulatedDevice& queue) { return &queue.queue(); }
+inline EmulatedDevice queue_of(Stream stream) {
+  return EmulatedDevice({stream, [](Stream /*stays*/) {}});
+}
 
 enum class Error { none, no_such_device, wrong_pitch, device_of_another_thread };
 inline constexpr Error success = Error::none;
@@ -72,12 +75,17 @@ inline Error set_device(int device) {
   return success;
 }
 
+inline Error stream_create(Stream* stream) {
+  *stream = new emulated::Queue(emulated::selected_device());
+  return success;
+}
+
 inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                            std::size_t row_bytes, std::size_t rows, Stream stream) {
   if (row_bytes > to_pitch || row_bytes > from_pitch) return Error::wrong_pitch;
   if (emulated::selected_device() != stream->device()) return Error::device_of_another_thread;
   if (emulated::loses(emulated::Mistake::copy)) return success;
-  stream->give(emulated::copy_label(to, from), [=] {
+  stream->give_copy(to, from, row_bytes * rows, [=] {
     for (std::size_t i = 0; i < rows; ++i) {
       std::memcpy(static_cast<std::byte*>(to) + i * to_pitch, static_cast<const std::byte*>(from) + i * from_pitch,
                   row_bytes);
@@ -135,10 +143,11 @@ BlasStatus gemm(BlasHandle handle, Transpose /*a*/, Transpose /*b*/, int m, int 
                 int c_leading) {
   // What lies column after column is a transpose that lies row after row.
   const GemmCall<Scalar> call{n, m, k, *alpha, b, b_leading, a, a_leading, *beta, c, c_leading};
-  (*handle)->give("gemm", [call] {
+  const auto multiply = [call] {
     const OpenMpThreads alone(1);
     host_blas_gemm(call);
-  });
+  };
+  (*handle)->give("gemm", multiply, 2.0 * m * n * k);
   return blas_success;
 }
 

@@ -193,6 +193,9 @@ Facts parse_facts(const std::string& text) {
     const std::string_view value = word.substr(std::min(word.size(), key.size() + 1));
     if (key == "memory") {
       facts.memory_bytes = static_cast<double>(bytes_in(word, value));
+    } else if (key == "link" || key == "links") {
+      facts.link_bytes_per_s = static_cast<double>(bytes_in(word, value));
+      facts.shares_link = key == "link";
     } else if (key == "scratch") {
       facts.scratch_bytes = bytes_in(word, value);
     } else if (key == "devices") {
@@ -204,7 +207,7 @@ Facts parse_facts(const std::string& text) {
     } else if (key == "mpi" && (value == "aware" || value == "host")) {
       facts.mpi_aware = value == "aware";
     } else {
-      refuse(word, "memory=, devices=, scratch=, seed=, lose= or mpi=aware|host");
+      refuse(word, "memory=, devices=, link=, links=, scratch=, seed=, lose= or mpi=aware|host");
     }
   }
   return facts;

@@ -9,7 +9,7 @@ namespace steelyard::emulated {
 /// What a program can forget.
 enum class Mistake { none, fence, event, copy, barrier };
 
-/// What the emulated device pretends to be: STEELYARD_EMULATED_DEVICE=memory=64MiB,devices=2,scratch=48KiB,seed=7
+/// What the emulated device pretends to be: STEELYARD_EMULATED_DEVICE=memory=64MiB,devices=2,link=100MiB,seed=7
 struct Facts {
   double memory_bytes = 1073741824.0;     ///< `memory`, of each device
   int devices = 1;                        ///< `devices`
@@ -17,6 +17,8 @@ struct Facts {
   std::uint64_t seed = 1;                 ///< `seed` of delays and orders; 0: neither, and work starts when it is given
   Mistake lost = Mistake::none;           ///< `lose=fence|event|copy|barrier`: the device takes all of them for nothing
   bool mpi_aware = false;                 ///< `mpi=aware`: MPI takes device memory, which the host can then touch
+  double link_bytes_per_s = 0.0;          ///< `link` or `links`, in each direction; 0: as fast as the host copies
+  bool shares_link = false;               ///< `link`: all devices have one together; with `links` each has its own
 };
 
 /// @throws InvalidArgument naming the word and what was expected
@@ -32,6 +34,18 @@ inline bool loses(Mistake what) { return facts().lost == what; }
 int selected_device();
 /// @throws InvalidArgument for a device that is not there
 void select_device(int device);
+
+/// While one lives, the calling thread's device is this one.
+class SelectedDevice {
+ public:
+  explicit SelectedDevice(int device) : before_(selected_device()) { select_device(device); }
+  ~SelectedDevice() { select_device(before_); }
+  SelectedDevice(const SelectedDevice&) = delete;
+  SelectedDevice& operator=(const SelectedDevice&) = delete;
+
+ private:
+  int before_;
+};
 
 /// Memory of the calling thread's device, filled with what is no number. The `header_bytes` before it belong to the
 /// host, which cannot touch the memory itself: that ends the program, with the label of the memory on standard error.

@@ -44,6 +44,12 @@ const bool registered = [] {
 
 }  // namespace
 
+void* EmulatedMemory::allocate(const EmulatedDevice& space, const char* label, std::size_t bytes,
+                               std::size_t device_bytes) const {
+  const emulated::SelectedDevice of_queue(space.queue().device());
+  return allocate(label, bytes, device_bytes);
+}
+
 void* EmulatedMemory::allocate(const char* label, std::size_t bytes, std::size_t device_bytes) const {
   try {
     const std::size_t header_bytes = bytes - device_bytes;
@@ -120,7 +126,7 @@ std::uint64_t order_of_team(int league_rank) {
 
 void copy(const EmulatedDevice& space, void* to, const void* from, std::size_t bytes) {
   if (loses(Mistake::copy)) return;
-  space.queue().give(copy_label(to, from), [to, from, bytes] { std::memcpy(to, from, bytes); });
+  space.queue().give_copy(to, from, bytes, [to, from, bytes] { std::memcpy(to, from, bytes); });
 }
 
 void copy_and_wait(void* to, const void* from, std::size_t bytes) {

@@ -35,6 +35,8 @@ class EmulatedMemory {
 
   /// Allocates on the calling thread's device. The first `bytes - device_bytes` are Kokkos' own, and the host's.
   void* allocate(const char* label, std::size_t bytes, std::size_t device_bytes) const;
+  /// On the queue's device.
+  void* allocate(const EmulatedDevice& space, const char* label, std::size_t bytes, std::size_t device_bytes) const;
   template <class Execution>
   void* allocate(const Execution& /*space*/, const char* label, std::size_t bytes, std::size_t device_bytes) const {
     return allocate(label, bytes, device_bytes);

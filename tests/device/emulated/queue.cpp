@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -33,8 +34,25 @@ thread_local std::string next_label;
 thread_local bool records_orders = false;
 thread_local std::vector<Order> orders;
 
-void record(Order::Kind kind, std::uint32_t queue, std::uint64_t event = 0, const std::string& label = {}) {
-  if (records_orders) orders.push_back({kind, label, queue, event});
+void record(Order::Kind kind, std::uint32_t queue, int device, std::uint64_t event = 0, const std::string& label = {},
+            double amount = 0.0) {
+  if (records_orders) orders.push_back({kind, label, queue, device, event, amount});
+}
+
+/// Waits until the link has carried a copy that is given to it now, behind those of other queues if it is shared.
+void carry(int device, bool to_device, std::size_t bytes) {
+  if (!(facts().link_bytes_per_s > 0.0)) return;
+  using Clock = std::chrono::steady_clock;
+  static std::mutex mutex;
+  static std::map<std::pair<int, bool>, Clock::time_point> free_at;
+  Clock::time_point end;
+  {
+    const std::scoped_lock lock(mutex);
+    Clock::time_point& free = free_at[{facts().shares_link ? 0 : device, to_device}];
+    const std::chrono::duration<double> time(static_cast<double>(bytes) / facts().link_bytes_per_s);
+    free = end = std::max(free, Clock::now()) + std::chrono::duration_cast<Clock::duration>(time);
+  }
+  std::this_thread::sleep_until(end);
 }
 
 }  // namespace
@@ -104,18 +122,13 @@ class Queue::State {
   /// Makes the calling thread one of the device's for as long as this lives.
   class OnDevice {
    public:
-    explicit OnDevice(int device) : device_before_(selected_device()), was_(std::exchange(thread_of_a_queue, true)) {
-      select_device(device);
-    }
-    ~OnDevice() {
-      select_device(device_before_);
-      thread_of_a_queue = was_;
-    }
+    explicit OnDevice(int device) : selected_(device), was_(std::exchange(thread_of_a_queue, true)) {}
+    ~OnDevice() { thread_of_a_queue = was_; }
     OnDevice(const OnDevice&) = delete;
     OnDevice& operator=(const OnDevice&) = delete;
 
    private:
-    int device_before_;
+    SelectedDevice selected_;
     bool was_;
   };
 
@@ -206,13 +219,22 @@ Queue::~Queue() { state_->wait(); }
 
 int Queue::device() const { return state_->device(); }
 std::uint32_t Queue::number() const { return state_->number(); }
-void Queue::give(std::string label, std::function<void()> work) {
+void Queue::give(std::string label, std::function<void()> work, double amount) {
   if (label.empty()) label = std::exchange(next_label, {});
-  record(Order::Kind::work, number(), 0, label);
+  record(Order::Kind::work, number(), device(), 0, label, amount);
   state_->give(label, std::move(work), false);
 }
+void Queue::give_copy(const void* to, const void* from, std::size_t bytes, std::function<void()> work) {
+  const std::string label = copy_label(to, from);
+  const auto carried = [work = std::move(work), device = device(), to_device = label == copy_to_device,
+                        bytes = label == copy_on_device ? 0 : bytes] {
+    carry(device, to_device, bytes);
+    work();
+  };
+  give(label, carried, static_cast<double>(bytes));
+}
 void Queue::wait() {
-  record(Order::Kind::fence, number());
+  record(Order::Kind::fence, number(), device());
   state_->wait();
 }
 
@@ -230,7 +252,7 @@ struct Event::Moment {
 void Event::record(Queue& queue) {
   moment_ = std::make_shared<Moment>();
   moment_->queue = queue.state_;
-  emulated::record(Order::Kind::record, queue.number(), moment_->id);
+  emulated::record(Order::Kind::record, queue.number(), queue.device(), moment_->id);
   // What the queue keeps must not keep the queue.
   const std::weak_ptr<Moment> moment = moment_;
   moment_->number = queue.state_->give(
@@ -243,7 +265,7 @@ void Event::record(Queue& queue) {
 
 void Event::make_wait(Queue& queue) const {
   if (moment_->queue == queue.state_) return;
-  emulated::record(Order::Kind::wait, queue.number(), moment_->id);
+  emulated::record(Order::Kind::wait, queue.number(), queue.device(), moment_->id);
   queue.state_->give(
       "wait", [moment = moment_] { moment->queue->wait_for(moment->number); }, true);
 }
@@ -262,7 +284,7 @@ void Queue::wait_for_all() {
   for (const std::weak_ptr<State>& queue : queues) {
     const std::shared_ptr<State> state = queue.lock();
     if (!state) continue;
-    record(Order::Kind::fence, state->number());
+    record(Order::Kind::fence, state->number(), state->device());
     state->wait();
   }
 }

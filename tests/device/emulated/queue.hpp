@@ -21,9 +21,11 @@ class Queue {
   int device() const;
   /// Of all queues of this process, from 0.
   std::uint32_t number() const;
-  /// @param label of the order; empty for that of name_next_work()
+  /// @param label of the order; empty for that of name_next_work() @param amount of a multiplication in flops
   /// @throws RuntimeFailure when the calling thread has selected another device
-  void give(std::string label, std::function<void()> work);
+  void give(std::string label, std::function<void()> work, double amount = 0.0);
+  /// A copy, which takes as long as the link says (Facts::link_bytes_per_s).
+  void give_copy(const void* to, const void* from, std::size_t bytes, std::function<void()> work);
   /// Returns when all that was given has been done.
   void wait();
   /// Waits for all queues of all devices.
@@ -67,7 +69,9 @@ struct Order {
   Kind kind = Kind::work;
   std::string label;  ///< of work
   std::uint32_t queue = 0;
+  int device = 0;
   std::uint64_t event = 0;  ///< of record and wait
+  double amount = 0.0;      ///< of copies bytes, of multiplications flops
 };
 
 /// The orders of the calling thread since its last call; the first call begins the record.

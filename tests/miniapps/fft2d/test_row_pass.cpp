@@ -337,8 +337,10 @@ TEST_CASE("Chunks are copied, transformed and copied back as on a conveyor whose
                                                   {1.0, 4.0, 1.0},
                                                   {1.0, 1.0, 8.0}}) {
     // A chunk is two kernels: its transforms, and their results in the order in which they leave.
-    const steelyard::tests::Schedule schedule(orders, [&](const std::string& label) {
-      return label == emulated::copy_to_device ? load_s : label == emulated::copy_to_host ? store_s : kernel_s;
+    const steelyard::tests::Schedule schedule(orders, [&](const emulated::Order& order) {
+      return order.label == emulated::copy_to_device ? load_s
+             : order.label == emulated::copy_to_host ? store_s
+                                                     : kernel_s;
     });
     CAPTURE(chunks, transpose, load_s, kernel_s, store_s);
     REQUIRE(schedule.works(emulated::copy_to_device).size() == static_cast<std::size_t>(chunks));

@@ -105,6 +105,8 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"predict summa --size 1073741824 --block 1", "1073741824 iterations"},
       {"predict summa --layout @two.layout --processes 2", "--processes"},
       {"predict jacobi --levels 3", "--levels"},
+      {"predict jacobi --units 2device", "2 devices in a unit of jacobi (expected one"},
+      {"predict gemm --units host+2gpu", "--units host+2gpu (expected host, device or host+device"},
       {"predict jacobi --levels 2 --partition shares:1", "--partition shares:1"},
       {"predict summa --levels 2 --avoid-communication --model @good.fpm.json", "--avoid-communication"},
       {"predict summa --layout @two.layout --units device", "--units"},

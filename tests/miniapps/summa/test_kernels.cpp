@@ -80,7 +80,8 @@ TEST_CASE("gemm's block row takes 2 x rows x n x k operations, and moves and hol
   if (cap < 5e5) return;
   const double capped = allocated_bytes(*gemm_kernel(n, k, block, beta, element, cap), Kind::companion, units);
   CHECK(capped <= cap);
-  CHECK(capped >= 0.4 * cap);
+  // Blocks that overlap with copies are smaller where larger ones would move no less.
+  if (!companion_is_device) CHECK(capped >= 0.4 * cap);
 }
 
 TEST_CASE("what fits in core, as gemm's facts have it, is what blocks are planned in core for, and limits lie beyond") {

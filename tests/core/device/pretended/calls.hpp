@@ -23,6 +23,7 @@ inline constexpr auto kokkos_key = "100_Serial";
 using Stream = int;
 inline int device_of(const CompanionExecution& /*queue*/) { return 0; }
 inline Stream stream_of(const CompanionExecution& /*queue*/) { return 0; }
+inline CompanionExecution queue_of(Stream /*stream*/) { return {}; }
 
 enum class Error { none, no_such_device, wrong_pitch };
 inline constexpr Error success = Error::none;
@@ -48,6 +49,7 @@ inline Error device_properties(DeviceProperties* facts, int device) {
 }
 inline Error pci_bus(char* /*text*/, int /*size*/, int /*device*/) { return Error::no_such_device; }
 inline Error set_device(int device) { return device == 0 ? success : Error::no_such_device; }
+inline Error stream_create(Stream* /*stream*/) { return success; }
 
 inline Error copy_2d_async(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                            std::size_t row_bytes, std::size_t rows, Stream /*stream*/) {
