@@ -59,8 +59,7 @@ double communication_s(const Session& session, UnitGroup& group, const Case& one
   };
   collectively(session.comm(), [&] {
     multiplication.emplace(group, one.problem, one.rectangles[rank],
-                           PerUnit<std::int64_t>{one.rectangles[rank].rows, 0}, std::numeric_limits<double>::infinity(),
-                           source);
+                           PerUnit<std::int64_t>{one.rectangles[rank].rows, 0}, gemm::DeviceUse{}, source);
     multiplication->load_c(source);
   });
   summa::PivotExchange exchange(summa::Communication::paper, session.comm(), one.problem, one.rectangles, MPI_DOUBLE);

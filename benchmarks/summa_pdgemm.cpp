@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 
@@ -74,7 +73,7 @@ Multiplier make_summa(const Session& session, UnitGroup& group, std::int64_t n, 
     gemm::fill_random(gemm::RandomMatrix(seed, name), tile.row, tile.column, tile.columns, elements);
   };
   const auto multiplication = std::make_shared<summa::Multiplication<double>>(
-      group, problem, own, PerUnit<std::int64_t>{own.rows, 0}, std::numeric_limits<double>::infinity(), source);
+      group, problem, own, PerUnit<std::int64_t>{own.rows, 0}, gemm::DeviceUse{}, source);
   const auto exchange =
       std::make_shared<summa::PivotExchange>(communication, session.comm(), problem, rectangles, MPI_DOUBLE);
   return {fmt::format("summa {} {}", word_of(summa::communication_names, communication), block),

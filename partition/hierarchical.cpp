@@ -48,8 +48,24 @@ double GroupModel::fitted_speed(double units) const {
 }
 
 double GroupModel::units_within(double time_s) const {
-  if (!profile_) profile_.emplace(*this, capacity(*this, std::numeric_limits<std::int64_t>::max()));
-  return static_cast<double>(profile_->largest_within(time_s, 0, profile_->capacity()));
+  // Algorithms ask all groups in turn, and groups alike are one.
+  if (known_ && known_->first == time_s) return known_->second;
+  const std::int64_t all = capacity(*this, std::numeric_limits<std::int64_t>::max());
+  if (!adds_up_) {
+    adds_up_ = inner_.is_least_makespan && std::ranges::all_of(units_, [&](const models::SpeedModel* unit) {
+                 return TimeProfile(*unit, all).grows();
+               });
+  }
+  double units = 0.0;
+  if (*adds_up_) {
+    for (const models::SpeedModel* unit : units_) units += std::floor(unit->units_within(time_s));
+    units = std::min(units, static_cast<double>(all));
+  } else {
+    if (!profile_) profile_.emplace(*this, all);
+    units = static_cast<double>(profile_->largest_within(time_s, 0, profile_->capacity()));
+  }
+  known_.emplace(time_s, units);
+  return units;
 }
 
 std::vector<double> GroupModel::breakpoints() const {

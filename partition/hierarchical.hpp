@@ -20,7 +20,8 @@ class GroupModel : public models::SpeedModel {
   GroupModel(std::vector<const models::SpeedModel*> units, const Algorithm& inner, std::int64_t total);
 
   std::string kind() const override { return "group"; }
-  /// In whole sizes: the largest that a search over the breakpoints finds.
+  /// In whole sizes: the sum of what the units do in that time, where all their times grow with size and the inner
+  /// algorithm finds the least makespan; otherwise the largest that a search over the breakpoints finds.
   double units_within(double time_s) const override;
   /// The sizes at which, with equal times, some unit would be at one of its own breakpoints.
   std::vector<double> breakpoints() const override;
@@ -37,6 +38,8 @@ class GroupModel : public models::SpeedModel {
   Algorithm inner_;
   mutable std::map<std::int64_t, double> makespans_s_;
   mutable std::optional<TimeProfile> profile_;
+  mutable std::optional<bool> adds_up_;                     ///< whether sizes within a time are sums
+  mutable std::optional<std::pair<double, double>> known_;  ///< the last time asked for, and the units within
 };
 
 struct HierarchicalDistribution {

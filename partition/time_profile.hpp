@@ -28,6 +28,8 @@ class TimeProfile {
   TimeProfile(const models::SpeedModel& model, std::int64_t total);
 
   std::int64_t capacity() const { return turns_.back().units; }
+  /// Whether no size takes less time than a smaller one.
+  bool grows() const { return turns_.size() <= 2; }
   /// The longest finite time of any size.
   double longest_s() const;
   double time_s(std::int64_t units) const { return model_->time_s(static_cast<double>(units)); }
