@@ -61,8 +61,8 @@ std::string meaning(const Words& words) {
          fmt::format("{} {} {} {} ", pressure.relative, momentum.relative, pressure.most_iterations,
                      momentum.most_iterations) +
          fmt::format("{} {} {} ", end.steps, end.steady, options.compare_even) +
-         fmt::format("{} {} {} {} {} ", run.partition, run.repetitions, run.warmups, static_cast<int>(run.check),
-                     run.dry_run) +
+         fmt::format("{} {} {} {} {} {} ", run.partition, run.levels, run.repetitions, run.warmups,
+                     static_cast<int>(run.check), run.dry_run) +
          fmt::format("{} {} {} {} {}", options.profiles.string(), options.picture.string(), options.checkpoint.string(),
                      options.restart.string(), run.output.string());
 }
@@ -91,12 +91,13 @@ TEST_CASE("a cavity is what was typed, or the defaults that the help names") {
       meaning(words_of("--rows 30 --columns 20 --height 2.5 --reynolds 400 --scheme crank-nicolson --correctors 3 "
                        "--time-step 0.125 --compare-even --pressure-preconditioner none --reductions merged "
                        "--pressure-tolerance 0.25 --momentum-tolerance 0.5 --most-iterations 77 --steady 1.5 "
-                       "--steps 2000000 --partition even --repetitions 12 --warmups 4 --check all --dry-run "
+                       "--steps 2000000 --partition even --levels 2 --repetitions 12 --warmups 4 --check all --dry-run "
                        "--profiles a.csv --picture b.png --checkpoint c --restart d --output e.vti")) ==
-      fmt::format("30 20 2.5 400 3 0.125 crank-nicolson none merged 0.25 0.5 77 77 2000000 1.5 true even 12 4 {} true "
-                  "a.csv b.png c d e.vti",
-                  static_cast<int>(CheckLevel::all)));
-  CHECK(documented_defaults().size() == 2 * 16);
+      fmt::format(
+          "30 20 2.5 400 3 0.125 crank-nicolson none merged 0.25 0.5 77 77 2000000 1.5 true even 2 12 4 {} true "
+          "a.csv b.png c d e.vti",
+          static_cast<int>(CheckLevel::all)));
+  CHECK(documented_defaults().size() == 2 * 17);
   CHECK(meaning(documented_defaults()) == meaning({}));
   // The Courant number is that of a cell's shorter edge.
   const auto step_of = [](const std::string& typed) { return make_problem(parsed(words_of(typed))).time_step; };
