@@ -7,10 +7,10 @@
 
 namespace steelyard {
 
-/// Which processing units a rank drives: the host's cores, a companion, or both.
+/// Choice of a rank's processing units: the host's cores, a companion, or both.
 struct UnitChoice {
   bool has_host = true;
-  int devices = 0;  ///< that are the companion together; 0: no companion
+  int devices = 0;  ///< of the companion; 0: no companion
 
   bool has_companion() const { return devices > 0; }
   bool operator==(const UnitChoice&) const = default;

@@ -89,7 +89,7 @@ int choose_device(int rank_on_node, const LayoutEntry* entry, int devices, int c
   return device;
 }
 
-/// How many ranks of this node drive a GPU, or some of `count`; as many as this rank where they have no layout.
+/// Number of this node's ranks that drive one of `count` GPUs from `device` on. Without a layout each drives `count`.
 int sharers_of(int device, const Machine& machine, const PlanRequest& request, int devices, int count) {
   int sharers = 0;
   for (int rank = 0; rank < request.ranks_on_node; ++rank) {

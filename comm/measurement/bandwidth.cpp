@@ -71,7 +71,7 @@ double median_seconds(const Copy& copy) {
   return median(times_s);
 }
 
-/// Seconds of copies of so many bytes. @param copy copies some, and returns when they are there
+/// Times copies of each size. @param copy copies a number of bytes, and returns when they are there
 CopyTimes time_copies(const std::string& name, const std::vector<int>& bytes, int rounds,
                       const std::function<void(std::size_t)>& copy) {
   std::vector<std::vector<double>> rounds_s(bytes.size());
@@ -87,7 +87,7 @@ CopyTimes time_copies(const std::string& name, const std::vector<int>& bytes, in
   return copies;
 }
 
-/// Copies between pinned memory and several devices at the same time.
+/// Copies between pinned memory and several devices, all at the same time.
 class CopiesAtOnce {
  public:
   CopiesAtOnce(const std::vector<int>& devices, std::size_t most_bytes) {

@@ -368,12 +368,9 @@ void prepare_options(MiniApp& app) {
   if (!given.distribution.empty()) given.partition = partition_of(given.distribution);
   if (!given.kind.empty()) models::find_model_kind(given.kind);
   if (given.levels == 2 && (given.partition == "dynamic" || given.partition.find(':') != std::string::npos)) {
-    throw InvalidArgument(
-        fmt::format("--levels 2 with --partition {} (expected an algorithm by speed models, without "
-                    "numbers of its own)",
-                    given.partition));
+    throw InvalidArgument(fmt::format(
+        "--levels 2 with --partition {} (expected an algorithm that goes by speed models)", given.partition));
   }
-  if (given.units) require_devices(app.facts(), given.units->devices);
   app.prepare();
 }
 

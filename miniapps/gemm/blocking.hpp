@@ -51,9 +51,9 @@ struct BlockingGoal {
 };
 
 /// In core if C and all of A and B, or a panel of them, fit; otherwise five buffers, A0 A1 B0 C0 C1, in block sizes
-/// that move the fewest elements; where transfers overlap with computation, of those numbers of rows that move and
-/// expose the fewest together. Sizes of blocks, and so leading dimensions of buffers, are multiples of 32, but for a
-/// depth that is given. Source: 000, section 4.2.1.
+/// that move the fewest elements or, where transfers overlap with computation, that move and expose the fewest
+/// together. Sizes of blocks, and so leading dimensions of buffers, are multiples of 32, but for a depth that is given.
+/// Source: 000, section 4.2.1.
 /// @throws InvalidArgument where the matrices do not fit and the memory is less than least_memory_bytes()
 Blocking plan_blocking(const PanelProblem& problem, const BlockingGoal& goal);
 

@@ -76,8 +76,8 @@ inline bool share_link(const std::vector<int>& devices) {
 ///
 /// Several devices share out the columns of B and C, and each needs all of A. They take turns step by step, and on a
 /// link that they share also in copying: a copy waits for the one that was asked for before it in the same direction,
-/// of whatever device, so that none contends with another. Source: 000, section 4.2.2, Fig. 4.8; there columns of
-/// blocks go round, and here each device has its own side by side, which are the same blocks in the same order.
+/// of whatever device, so that none contends with another. Source: 000, section 4.2.2, Fig. 4.8. There
+/// columns of blocks go to the devices in turn; here those of a device lie side by side.
 template <class Scalar>
 class UnitGemm {
  public:

@@ -342,6 +342,7 @@ std::string predict(const PredictOptions& options) {
   prepare_options(*options.app);
   if (options.advise) return advise(options);
   Processes processes = options.on(options.processes);
+  for (const Slot& slot : processes.slots()) require_devices(options.app->facts(), slot.devices);
   if (options.scaling != "none") return (options.json ? "" : header(options, processes)) + predict_scaling(options);
   const Plan plan = options.app->plan(processes, 1);
   if (options.json) return plan_json(options.name(), plan, processes);

@@ -9,7 +9,7 @@ namespace steelyard::emulated {
 /// What a program can forget.
 enum class Mistake { none, fence, event, copy, barrier };
 
-/// What the emulated device pretends to be: STEELYARD_EMULATED_DEVICE=memory=64MiB,devices=2,link=100MiB,seed=7
+/// Properties of the emulated device: STEELYARD_EMULATED_DEVICE=memory=64MiB,devices=2,link=100MiB,seed=7
 struct Facts {
   double memory_bytes = 1073741824.0;     ///< `memory`, of each device
   int devices = 1;                        ///< `devices`

@@ -35,10 +35,10 @@ double seconds_of(const Schedule& schedule, const std::string& label) {
   return sum_s;
 }
 
-/// As many devices as a test may want, unless the environment names others.
+/// Sets three devices before the first is looked for, unless the environment names others.
 const bool has_devices = ::setenv("STEELYARD_EMULATED_DEVICE", "devices=3", /*overwrite=*/0) == 0;
 
-/// What several devices were asked for to multiply.
+/// Orders that a multiplication on several devices gives to their queues.
 std::vector<emulated::Order> orders_of(Product<double>& product, int devices, const gemm::DeviceUse& use) {
   const auto& [m, n, k, alpha, beta, block] = product.problem;
   product.c = product.before;

@@ -27,6 +27,7 @@ void write_files(const TemporaryFolder& folder) {
   folder.write("broken", "{\n");
   folder.write("broken.layout", "here 0 0\n");
   folder.write("two.layout", "a 0 all host slowdown=2\na 1 all device\n");
+  folder.write("pair.layout", "a 0 all 2device\n");
   folder.write("wrong.layout", "a 0 all host slowness=2\n");
   with_platform(folder);
   write_model(folder, "good.fpm.json", 1e-3);
@@ -106,6 +107,7 @@ TEST_CASE("What the tool cannot do is refused by name, on every rank and before 
       {"predict summa --layout @two.layout --processes 2", "--processes"},
       {"predict jacobi --levels 3", "--levels"},
       {"predict jacobi --units 2device", "2 devices in a unit of jacobi (expected one"},
+      {"predict jacobi --layout @pair.layout", "2 devices in a unit of jacobi"},
       {"predict gemm --units host+2gpu", "--units host+2gpu (expected host, device or host+device"},
       {"predict jacobi --levels 2 --partition shares:1", "--partition shares:1"},
       {"predict summa --levels 2 --avoid-communication --model @good.fpm.json", "--avoid-communication"},
