@@ -131,6 +131,26 @@ int fit(models::Platform& platform, const ChannelPlan& plan, const MeasuredChann
   return add_channel(platform, plan, measured.times);
 }
 
+struct FittedChannels {
+  models::Platform platform;
+  std::string text;                 ///< about the channels that fit
+  std::vector<std::string> failed;  ///< the others, and why
+};
+
+FittedChannels fit_channels(const models::Platform& base, const CalibrationPlan& plan,
+                            const std::vector<MeasuredChannel>& measured) {
+  FittedChannels result{base, {}, {}};
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    try {
+      const int id = fit(result.platform, plan.channels[i], measured[i]);
+      result.text += channel_text(result.platform.channel(id), measured[i]);
+    } catch (const InvalidArgument& error) {
+      result.failed.push_back(fmt::format("{}: {}", plan.channels[i].channel.name, error.what()));
+    }
+  }
+  return result;
+}
+
 /// Adds what the memory of every node gives its ranks' host units together, more of it than caches hold. Collective.
 std::string add_memory(const Session& session, const RankUnits& units, models::Platform& platform) {
   constexpr std::int64_t elements = std::int64_t{1} << 23;
@@ -183,46 +203,38 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
     calibration_sizes(options.depth);
     plan = plan_calibration(session.nodes(), facts);
   });
-  models::Platform platform = start_platform(session, options, facts);
+  const models::Platform base = start_platform(session, options, facts);
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output);
   });
   session.print(calibrate_header(session.nodes(), facts, plan, options));
   const double start_s = now_s();
-  std::vector<MeasuredChannel> measured;
-  {
-    ChannelMeasurement measurement(session.comm(), plan.channels, options.depth);
-    Progress progress("measuring channels", options.rounds, session.is_root());
+  ChannelMeasurement measurement(session.comm(), plan.channels, options.depth);
+  FittedChannels fitted;
+  for (int attempt = 0; attempt == 0 || (attempt < 4 && !fitted.failed.empty()); ++attempt) {
+    Progress progress(attempt == 0 ? "measuring channels" : "measuring further, for no model fits", options.rounds,
+                      session.is_root());
     for (int round = 0; round < options.rounds; ++round) {
       measurement.round();
       progress.advance();
     }
-    measured = measurement.result();
+    fitted = fit_channels(base, plan, measurement.result());
   }
-  std::string text;
-  std::vector<std::string> failed;
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    try {
-      const int id = fit(platform, plan.channels[i], measured[i]);
-      text += channel_text(platform.channel(id), measured[i]);
-    } catch (const InvalidArgument& error) {
-      failed.push_back(fmt::format("{}: {}", plan.channels[i].channel.name, error.what()));
-    }
-  }
+  models::Platform& platform = fitted.platform;
   RunOptions with_units;
   if constexpr (!companion_is_device) with_units.units = UnitChoice::host;
   const StartedUnits started(session, with_units);
-  text += add_memory(session, started.units(), platform) + add_copies(session, options, platform);
-  session.print(text);
+  session.print(fitted.text);
+  session.print(add_memory(session, started.units(), platform) + add_copies(session, options, platform));
   session.print(fmt::format("\ntook       {}\n", format_seconds(now_s() - start_s)));
-  if (!options.output.empty() && (failed.empty() || failed.size() < measured.size())) {
+  if (!options.output.empty() && fitted.failed.size() < plan.channels.size()) {
     on_root(session.comm(), [&] { models::write_platform_file(options.output, platform); });
     session.print(fmt::format("platform   {}\n", options.output.string()));
   }
-  if (!failed.empty()) {
+  if (!fitted.failed.empty()) {
     throw CollectiveError(fmt::format("no channel fits what was measured of {} (not written; more rounds, --rounds, or "
                                       "longer messages, --to, may help)",
-                                      fmt::join(failed, ", ")),
+                                      fmt::join(fitted.failed, ", ")),
                           ExitCode::failed, 0);
   }
   return ExitCode::good;

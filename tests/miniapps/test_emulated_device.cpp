@@ -113,7 +113,11 @@ TEST_CASE(
   CHECK_THAT(outcomes[0].out, ContainsSubstring("2 devices in turns"));
   CHECK_THAT(outcomes[1].out, ContainsSubstring("2 devices at once"));
   const Words calibrate = words("calibrate --quick --output link.platform.json");
-  run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=100MiB"}}});
+  const Outcome calibrated =
+      run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=100MiB"}}})
+          .front();
+  INFO(calibrated.out << calibrated.err);
+  REQUIRE(calibrated.status == 0);
   const models::Platform platform = models::read_platform_file(folder / "link.platform.json");
   std::map<std::string, double> seconds;
   for (const models::Channel& channel : platform.channels) {
