@@ -48,6 +48,8 @@ class SpeedModel {
   virtual double units_within(double time_s) const;
   /// Sizes, increasing, between which time neither jumps nor has narrow dips.
   virtual std::vector<double> breakpoints() const;
+  /// Whether no size takes less time than a smaller one, where that is known without a look at the breakpoints.
+  virtual bool is_known_to_grow() const { return false; }
 
   /// All points that the model was built from, by size; none for a model that was given as a formula.
   Points points() const { return points_; }

@@ -51,13 +51,8 @@ double GroupModel::units_within(double time_s) const {
   // Algorithms ask all groups in turn, and groups alike are one.
   if (known_ && known_->first == time_s) return known_->second;
   const std::int64_t all = capacity(*this, std::numeric_limits<std::int64_t>::max());
-  if (!adds_up_) {
-    adds_up_ = inner_.is_least_makespan && std::ranges::all_of(units_, [&](const models::SpeedModel* unit) {
-                 return TimeProfile(*unit, all).grows();
-               });
-  }
   double units = 0.0;
-  if (*adds_up_) {
+  if (is_known_to_grow()) {
     for (const models::SpeedModel* unit : units_) units += std::floor(unit->units_within(time_s));
     units = std::min(units, static_cast<double>(all));
   } else {
@@ -66,6 +61,15 @@ double GroupModel::units_within(double time_s) const {
   }
   known_.emplace(time_s, units);
   return units;
+}
+
+bool GroupModel::is_known_to_grow() const {
+  if (!grows_) {
+    grows_ = inner_.is_least_makespan && std::ranges::all_of(units_, [&](const models::SpeedModel* unit) {
+               return TimeProfile(*unit, capacity(*this, std::numeric_limits<std::int64_t>::max())).grows();
+             });
+  }
+  return *grows_;
 }
 
 std::vector<double> GroupModel::breakpoints() const {

@@ -25,6 +25,7 @@ class GroupModel : public models::SpeedModel {
   double units_within(double time_s) const override;
   /// The sizes at which, with equal times, some unit would be at one of its own breakpoints.
   std::vector<double> breakpoints() const override;
+  bool is_known_to_grow() const override;
 
   /// The inner distribution. @throws InvalidArgument as the inner algorithm
   Distribution distribute(std::int64_t size) const { return inner_.distribute(size, units_); }
@@ -38,7 +39,7 @@ class GroupModel : public models::SpeedModel {
   Algorithm inner_;
   mutable std::map<std::int64_t, double> makespans_s_;
   mutable std::optional<TimeProfile> profile_;
-  mutable std::optional<bool> adds_up_;                     ///< whether sizes within a time are sums
+  mutable std::optional<bool> grows_;                       ///< is_known_to_grow()
   mutable std::optional<std::pair<double, double>> known_;  ///< the last time asked for, and the units within
 };
 

@@ -43,6 +43,10 @@ bool turns(double rise, double first_pace, double last_pace) {
 }  // namespace
 
 TimeProfile::TimeProfile(const models::SpeedModel& model, std::int64_t total) : model_(&model) {
+  if (model.is_known_to_grow()) {
+    turns_ = {at(0), at(partition::capacity(model, total))};
+    return;
+  }
   std::vector<Turn> samples{at(0)};
   std::int64_t first = 0;
   for (const std::int64_t end : ends_of_gaps(model, partition::capacity(model, total))) {
@@ -128,6 +132,10 @@ std::int64_t TimeProfile::last_within(double time_s, Turn within, Turn beyond) c
 }
 
 std::int64_t TimeProfile::largest_within(double time_s, std::int64_t known, std::int64_t limit) const {
+  if (model_->is_known_to_grow()) {
+    const double most = std::min(model_->units_within(time_s), static_cast<double>(limit));
+    return std::max(known, static_cast<std::int64_t>(most));
+  }
   Turn right = at(limit);
   if (right.time_s <= time_s) return limit;
   auto turn = std::ranges::lower_bound(turns_, limit, {}, &Turn::units);

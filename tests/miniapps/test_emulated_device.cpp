@@ -112,9 +112,9 @@ TEST_CASE(
                                                  start(gemm, 1, "devices=2,links=100MiB,seed=0", folder)});
   CHECK_THAT(outcomes[0].out, ContainsSubstring("2 devices in turns"));
   CHECK_THAT(outcomes[1].out, ContainsSubstring("2 devices at once"));
-  const Words calibrate = words("calibrate --quick --output link.platform.json");
+  const Words calibrate = words("calibrate --quick --to 1048576 --output link.platform.json");
   const Outcome calibrated =
-      run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=100MiB"}}})
+      run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=400MiB"}}})
           .front();
   INFO(calibrated.out << calibrated.err);
   REQUIRE(calibrated.status == 0);
