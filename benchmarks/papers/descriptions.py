@@ -28,7 +28,11 @@ _keys = {
     ),
     "table": ({"columns"}, {"step", "where"}),
 }
-_rectangles = {"x": "x", "y": "y", "width": "width", "height": "height", "text": "label", "colour": "rank"}
+# By kind of a chart.
+_defaults = {
+    "rectangles": {"x": "x", "y": "y", "width": "width", "height": "height", "text": "label", "colour": "rank"},
+    "timeline": {"x": "start_s", "y": "length_s", "width": "length_s", "lane": "engine", "colour": "engine"},
+}
 
 
 class DescriptionError(Exception):
@@ -157,8 +161,7 @@ def _entries(path, what, entries):
         keys = {}
         for part in parts:
             keys |= {"command": part} if isinstance(part, str) else part
-        if keys.get("kind") == "rectangles":
-            keys = {**_rectangles, **keys}
+        keys = {**_defaults.get(keys.get("kind"), {}), **keys}
         _check(path, what, name, keys)
         yield name, keys
 

@@ -46,7 +46,7 @@ def machine_facts(binaries):
     if done.returncode != 0:
         raise StepFailed(f"steelyard units: {done.stderr.strip()}")
     lines = done.stdout.splitlines()
-    has_gpu = not any(line.split()[:2] == ["gpu", "none"] for line in lines)
+    gpus = sum(re.match(r"\s*gpu +\d", line) is not None for line in lines)
     commit = git("rev-parse", "HEAD") + (" (dirty)" if git("status", "--porcelain") else "")
     two_hosts = subprocess.run([root / "tests" / "two_hosts", "--", "true"], capture_output=True, check=False)
     # Without a GPU a slower core stands for a second kind of unit.
@@ -54,11 +54,12 @@ def machine_facts(binaries):
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "commit": commit,
         "machine": "; ".join(" ".join(line.split()) for line in lines[: lines.index("") if "" in lines else 4]),
-        "gpu": has_gpu,
+        "gpu": gpus > 0,
+        "devices": gpus,
         "cores": len(os.sched_getaffinity(0)),
         "hosts": 2 if two_hosts.returncode == 0 else 1,
-        "both": "--units host+device" + ("" if has_gpu else " --slowdown device=4"),
-        "slow": "" if has_gpu else "--slowdown device=4",
+        "both": "--units host+device" + ("" if gpus else " --slowdown device=4"),
+        "slow": "" if gpus else "--slowdown device=4",
         "tree": "{tree}",  # stands in commands until they start, so that points do not depend on where the tree is
     }
 

@@ -144,11 +144,12 @@ _record_rows = {
         {"phase": phase["name"], "time_s": phase["measured_s"], "predicted_s": phase["predicted_s"]}
         for phase in record["phases"]
     ],
-    # operations of the engines of gemm's device
+    # operations of the engines of gemm's devices
     "timeline": lambda record: [
-        {"engine": engine, "start_s": start_s, "length_s": end_s - start_s}
-        for engine in ("loading", "multiplying", "storing")
-        for start_s, end_s in zip(record["figures"][f"{engine}_start_s"], record["figures"][f"{engine}_end_s"])
+        {"engine": name.removesuffix("_start_s"), "start_s": start_s, "length_s": end_s - start_s}
+        for name, starts_s in record["figures"].items()
+        if name.endswith("_start_s")
+        for start_s, end_s in zip(starts_s, record["figures"][name.replace("_start_s", "_end_s")])
     ],
 }
 

@@ -148,7 +148,9 @@ Blocking plan_blocking(const PanelProblem& problem, const BlockingGoal& goal) {
   const Blocking at_once = in_core(whole, depths.front(), goal);
   if (at_once.buffer_elements() <= elements) return at_once;
   for (const std::int64_t least_extent : {goal.least_extent, multiple}) {
-    if (const auto found = out_of_core(whole, depths, elements, least_extent, goal.in_core_blocks > 1)) return *found;
+    // Blocks that memory makes small are not made smaller to expose less.
+    const bool overlaps = goal.in_core_blocks > 1 && least_extent == goal.least_extent;
+    if (const auto found = out_of_core(whole, depths, elements, least_extent, overlaps)) return *found;
   }
   throw InvalidArgument(fmt::format(
       "{} of device memory (expected at least {}: five buffers for panels of {})", format_bytes(goal.memory_bytes),

@@ -64,7 +64,7 @@ class Listing(unittest.TestCase):
 
 class Descriptions(unittest.TestCase):
     facts = dict.fromkeys(("both", "slow", "depth", "repeat", "calibration", "tree"), "")
-    facts |= {"cores": 4, "hosts": 2, "gpu": False}
+    facts |= {"cores": 4, "hosts": 2, "gpu": False, "devices": 2}
 
     def test_every_command_is_complete_at_every_scale(self):
         for experiment in experiments():

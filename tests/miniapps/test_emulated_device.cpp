@@ -127,6 +127,23 @@ TEST_CASE(
   CHECK((share > 1.5 && share < 2.5));
 }
 
+TEST_CASE("A speed model tells of as many devices as it was measured with, and of no other number") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> environment{"STEELYARD_EMULATED_DEVICE=devices=2"};
+  for (const std::string measured : {"device", "2device"}) {
+    const Words measure =
+        words("measure gemm --size 64 --to 2 --points 2 --rounds 1 --units " + measured + " --output " + measured);
+    REQUIRE(run_all({{1, steelyard_tool, measure, folder.path(), environment}}).front().status == 0);
+    for (const std::string used : {"device", "2device"}) {
+      const Words gemm = words("--size 64 --units " + used + " --model " + measured + "/rank0-device.fpm.json");
+      const Outcome outcome = run_all({{1, STEELYARD_GEMM, gemm, folder.path(), environment}}).front();
+      INFO(used << " by models of " << measured << '\n' << outcome.out << outcome.err);
+      CHECK(outcome.status == (used == measured ? 0 : 2));
+      CHECK(contains(outcome.err, "rank0-device.fpm.json: parameters.devices") == (used != measured));
+    }
+  }
+}
+
 TEST_CASE("Passes, and parts of matrices, are no longer than a device's memories hold, that ranks share too") {
   const TemporaryFolder folder;
   const App wave2d{STEELYARD_WAVE2D, words("--size 200 --steps 256 --units device"), {}};

@@ -247,8 +247,8 @@ TEST_CASE("A pass has packed its halos before the interior ends, whatever memory
   UnitTimes times;
   emulated::recorded_operations();
   field.begin(steps, arrived, leaving, times);
-  const tests::Schedule begun(emulated::recorded_operations(), [](const emulated::Order& order) {
-    return order.label == "steelyard::wave2d::interior" ? 1000.0 : 1.0;
+  const tests::Schedule begun(emulated::recorded_operations(), [](const emulated::Order& each) {
+    return each.label == "steelyard::wave2d::interior" ? 1000.0 : 1.0;
   });
   field.finish(steps, times);
 
