@@ -184,8 +184,9 @@ class DeviceGemm {
 
   void load(const BlockStep& step, const Operands<Scalar>& from, LinkTurn* turn) {
     if (step.load_a) fill(a_buffer(step), matrix_block(from.a, step.c.row, step.c.rows, 0, step.depth), turn);
-    if (step.load_b) fill(b_, columns_of(from.b, 0, step.depth, step), turn);
+    // B's only buffer is the last one to be free.
     if (step.load_c) fill(c_buffer(step), columns_of(from.c, step.c.row, step.c.rows, step), turn);
+    if (step.load_b) fill(b_, columns_of(from.b, 0, step.depth, step), turn);
   }
 
   void multiply(const BlockStep& step) {
