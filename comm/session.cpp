@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -137,6 +138,15 @@ void Session::print(const std::string& text) const {
   std::fflush(stdout);
 }
 
+std::string Session::whereabouts(ExitCode code) const {
+  std::string where;
+  if (size() > 1) where = fmt::format("rank {}", rank_);
+  if (nodes_.count() > 1)
+    where += " on " + nodes_.hosts[static_cast<std::size_t>(nodes_.node_of_rank[static_cast<std::size_t>(rank_)])];
+  if (code == ExitCode::failed && !phase_.empty()) where += (where.empty() ? "" : ", ") + phase_;
+  return where.empty() ? "" : where + ": ";
+}
+
 std::string Session::mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -158,12 +168,13 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
     fmt::print(stderr, "{}: standard output cannot be written\n", name);
     return static_cast<int>(code == ExitCode::good ? ExitCode::failed : code);
   };
+  // A file that may not grow further is an error of its own, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   choose_blas_kernels(argv);
   try {
     Session session(argc, argv);
-    const auto tell = [&](const std::string& message) {
-      fmt::print(stderr, "{}: {}{}\n", name, session.size() > 1 ? fmt::format("rank {}: ", session.rank()) : "",
-                 message);
+    const auto tell = [&](const std::string& message, ExitCode code) {
+      fmt::print(stderr, "{}: {}{}\n", name, session.whereabouts(code), message);
     };
     try {
       require_same_options(session);
@@ -175,14 +186,14 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
       }
       return exit_code_of(program(session));
     } catch (const CollectiveError& error) {
-      if (session.rank() == error.teller()) tell(error.what());
+      if (session.rank() == error.teller()) tell(error.what(), error.code());
       return static_cast<int>(error.code());
     } catch (const std::exception& error) {
-      const auto code = static_cast<int>(code_of(error));
-      tell(message_of(error));
+      const ExitCode code = code_of(error);
+      tell(message_of(error), code);
       // The other ranks may be waiting in a call that this one will never make.
-      if (session.size() > 1) MPI_Abort(session.comm(), code);
-      return code;
+      if (session.size() > 1) MPI_Abort(session.comm(), static_cast<int>(code));
+      return static_cast<int>(code);
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", name, error.what());

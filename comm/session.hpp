@@ -57,6 +57,12 @@ class Session {
   /// Whether print() does nothing from now on.
   void set_silent(bool is_silent) { is_silent_ = is_silent; }
 
+  /// Names what the program does from now on, such as `repetition 3`, for the message of a failure.
+  void enter(const std::string& phase) { phase_ = phase; }
+  /// Where this rank is and what it does, before the message of an error: `rank 2 on node-b, repetition 3: `; without
+  /// what goes without saying. @param code of the error: what is wrong with the input has no phase
+  std::string whereabouts(ExitCode code) const;
+
   /// Name and version of the MPI library.
   static std::string mpi_version();
 
@@ -70,6 +76,7 @@ class Session {
   Nodes nodes_;
   PlanRequest place_;  ///< where this rank is, and the cores that its launcher bound it to
   bool is_silent_ = false;
+  std::string phase_;
 };
 
 /// The units that a rank drives, as planned from the shared options, with Kokkos started on their cores.

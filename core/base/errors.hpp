@@ -6,8 +6,15 @@
 namespace steelyard {
 
 /// Exit code of a program (architecture: 0 good, 1 check failed, 2 wrong arguments or files, 3 failed while running;
-/// 130, as shells have it, where the user interrupted it and it has kept what was finished).
-enum class ExitCode : int { good = 0, check_failed = 1, wrong_input = 2, failed = 3, interrupted = 130 };
+/// where SIGINT or SIGTERM ended it and it has kept what was finished, as shells have it).
+enum class ExitCode : int {
+  good = 0,
+  check_failed = 1,
+  wrong_input = 2,
+  failed = 3,
+  interrupted = 130,
+  terminated = 143
+};
 
 /// Root of everything Steelyard throws: a message for the person at the terminal and the program's exit code.
 class Error : public std::runtime_error {

@@ -251,20 +251,21 @@ namespace {
 constexpr std::array signals{SIGINT, SIGTERM};
 std::array<struct sigaction, signals.size()> handlers_before;  ///< what they did
 
-std::atomic<bool> is_interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> caught{0};  ///< the signal; 0 until then
+static_assert(std::atomic<int>::is_always_lock_free);
 sem_t wake;  ///< of the thread that waits for the signal, or for the end of the program's work
 
 /// All that a signal handler may do.
-void take_signal(int /*signal*/) {
-  is_interrupted = true;
+void take_signal(int signal) {
+  caught = signal;
   sem_post(&wake);
 }
 
 }  // namespace
 
-Interruption::Interruption(std::function<void()> leave) : leave_(std::move(leave)) {
-  is_interrupted = false;
+Interruption::Interruption(std::function<void()> leave, std::function<void()> save)
+    : leave_(std::move(leave)), save_(std::move(save)), start_s_(now_s()), next_save_s_(start_s_ + 1.0) {
+  caught = 0;
   sem_init(&wake, 0, 0);
   struct sigaction action = {};
   action.sa_handler = take_signal;
@@ -287,7 +288,7 @@ Interruption::~Interruption() {
 void Interruption::wait() {
   while (sem_wait(&wake) != 0) {
   }
-  if (!is_interrupted || !leave_) return;
+  if (caught == 0 || !leave_) return;
   const std::scoped_lock lock(leaving_);
   try {
     leave_();
@@ -295,14 +296,24 @@ void Interruption::wait() {
     fmt::print(stderr, "{}\n", error.what());
   }
   std::fflush(nullptr);
-  std::_Exit(static_cast<int>(ExitCode::interrupted));
+  std::_Exit(static_cast<int>(exit_code()));
 }
 
 void Interruption::update(const std::function<void()>& change) {
   const std::scoped_lock lock(leaving_);
   change();
+  const double now = now_s();
+  if (!save_ || now < next_save_s_) return;
+  try {
+    save_();
+  } catch (const Error&) {
+    // The next time, or at the end.
+  }
+  next_save_s_ = now_s() + std::max(std::min(10.0, now - start_s_), 20.0 * (now_s() - now));
 }
 
-bool Interruption::happened() { return is_interrupted; }
+bool Interruption::happened() { return caught != 0; }
+
+ExitCode Interruption::exit_code() { return caught == SIGTERM ? ExitCode::terminated : ExitCode::interrupted; }
 
 }  // namespace steelyard

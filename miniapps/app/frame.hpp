@@ -161,27 +161,32 @@ class MemoryBound {
   std::vector<double> bytes_per_s_;
 };
 
-/// Handles SIGINT and SIGTERM: the program keeps what it has finished, and ends with
-/// ExitCode::interrupted. The signal after that ends it at once. One at a time.
+/// Keeps what a program has finished: in between, for it may be killed, and where SIGINT or SIGTERM end it, with
+/// ExitCode::interrupted or terminated. The signal after that ends it at once. One at a time.
 class Interruption {
  public:
   /// @param leave writes what is finished, on a thread of its own, before the signal ends the program, whatever it is
   /// doing: mpirun leaves it no more than a second. Must not call MPI. Empty where the program ends itself and asks
   /// happened() again and again
-  explicit Interruption(std::function<void()> leave);
+  /// @param save writes what is finished, within update(): after a second, then ever more seldom, every 10 s at last.
+  /// An Error is not told: the program's end meets it again
+  explicit Interruption(std::function<void()> leave, std::function<void()> save = {});
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  /// Changes what `leave` reads, never while it reads.
+  /// Changes what `leave` and `save` read, never while they read.
   void update(const std::function<void()>& change);
-  /// Whether this process has got the signal.
+  /// Whether this process has got a signal.
   static bool happened();
+  /// The signal's, ExitCode::interrupted without one.
+  static ExitCode exit_code();
 
  private:
   void wait();
 
-  std::function<void()> leave_;
+  std::function<void()> leave_, save_;
+  double start_s_, next_save_s_;
   std::mutex leaving_;
   std::thread watch_;
 };

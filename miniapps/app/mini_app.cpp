@@ -199,11 +199,11 @@ std::string run_text(const RunRecord& record, const Plan& plan, const Measuremen
 }
 
 /// Writes `run.json`, `samples.jsonl` and the models into the folder of `--result`. Not collective: for rank 0.
+/// @param replaces an earlier run's
 /// @return the line that says where that is; nothing is written where the user named no folder @throws RuntimeFailure
-std::string write_result(const Frame& frame, const RunRecord& record, const Plan& plan) {
+std::string write_result(const Frame& frame, const RunRecord& record, const Plan& plan, bool replaces) {
   const std::filesystem::path& folder = frame.options().result;
   if (folder.empty()) return "";
-  const bool replaces = std::filesystem::exists(folder / "run.json");
   // The numbers first, should there be no room for all.
   write_run_record(folder, record);
   for (const KeptModels& kept : plan.models) {
@@ -220,8 +220,8 @@ std::string write_result(const Frame& frame, const RunRecord& record, const Plan
 /// The repetitions of a run that are finished.
 class Finished {
  public:
-  Finished(const Frame& frame, const RunRecord& record, const Plan& plan)
-      : frame_(frame), record_(record), plan_(plan) {}
+  Finished(const Frame& frame, const RunRecord& record, const Plan& plan, bool replaces)
+      : frame_(frame), record_(record), plan_(plan), replaces_(replaces) {}
 
   void add(double seconds, std::vector<double> unit_s, const CheckResult& check) {
     measurement_.times_s.push_back(seconds);
@@ -247,42 +247,54 @@ class Finished {
     const RunOptions& options = frame_.options();
     const std::size_t count = measurement_.times_s.size();
     if (count > 0) {
-      const Measurement all = measurement();
-      record_measurement(record_, plan_, all);
-      record_.is_interrupted = true;
-      if (!record_.check.performed) record_.check.against = "the run was interrupted";
-      session.print(run_text(record_, plan_, all, {}));
-      session.print(write_result(frame_, record_, plan_));
+      const std::string result = save();
+      session.print(run_text(record_, plan_, measurement(), {}));
+      session.print(result);
     }
     fmt::print(stderr, "{}: interrupted; {} of {} repetitions finished{}\n", record_.app, count, options.repetitions,
                count > 0 && !options.result.empty() ? " and kept" : "");
+  }
+
+  /// Writes the repetitions so far, of a run that is interrupted unless its end replaces them. For rank 0.
+  /// @return as write_result()
+  std::string save() {
+    record_measurement(record_, plan_, measurement());
+    record_.is_interrupted = true;
+    if (!record_.check.performed) record_.check.against = "the run was interrupted";
+    return write_result(frame_, record_, plan_, replaces_);
   }
 
  private:
   const Frame& frame_;
   RunRecord record_;
   Plan plan_;
+  bool replaces_;
   Measurement measurement_;
 };
 
 /// All repetitions, or those until the user interrupted a run that ends itself. @param region is the name of a
 /// repetition's profiling region @return whether they are all
-bool repeat(Frame& frame, AppRun& run, RunRecord& record, const std::string& region, Finished& finished) {
+bool repeat(Session& session, Frame& frame, AppRun& run, RunRecord& record, const std::string& region,
+            Finished& finished) {
   const RunOptions& options = frame.options();
   std::function<void()> leave;
   if (!run.ends_itself()) leave = [&] { finished.leave(); };
-  Interruption interruption(std::move(leave));
+  std::function<void()> save;
+  if (session.is_root() && !options.result.empty()) save = [&] { finished.save(); };
+  Interruption interruption(std::move(leave), std::move(save));
   frame.progress().emplace(fmt::format("repetitions of {}", record.app), options.warmups + options.repetitions,
-                           frame.session().is_root());
+                           session.is_root());
   for (int repetition = -options.warmups; repetition < options.repetitions; ++repetition) {
+    session.enter(repetition < 0 ? "warm-up" : fmt::format("repetition {}", repetition + 1));
     run.load();
     UnitSeconds own_s;
-    const double seconds = timed_region(frame.session(), region, [&] { own_s = run.run(); });
+    const double seconds = timed_region(session, region, [&] { own_s = run.run(); });
     if (run.ends_itself() && frame.is_interrupted()) return false;
     const bool is_last = repetition + 1 == options.repetitions;
+    session.enter("check");
     if (options.check == CheckLevel::all || (options.check == CheckLevel::last && is_last)) {
       if (const std::optional<FoundError> found = run.check()) {
-        add_check(frame.session(), record.check, *found);
+        add_check(session, record.check, *found);
       } else if (!run.why_unchecked().empty()) {
         record.check.against = run.why_unchecked();
       }
@@ -312,22 +324,23 @@ void print_plan(const Session& session, const Plan& plan, RunRecord& record) {
   for (const auto& [name, seconds] : plan.by_model.front().phases) record.phases.push_back({name, 0.0, seconds});
 }
 
-ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& record) {
+ExitCode carry_out(Session& session, Frame& frame, const MiniApp& app, AppRun& run, RunRecord& record) {
   const AppFacts facts = app.facts();
-  const Session& session = frame.session();
   require_memory(frame, run);
   if (facts.takes.steps) record.params["steps"] = static_cast<double>(frame.options().steps);
   run.describe(record);
   session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
                             counted(session.nodes().count(), "node"), record.settings.at("partition"),
                             core_notes(session, frame.units()), run.notes(record)));
+  session.enter("plan");
   std::optional<Plan> own_plan = run.plan();
   Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
   record_plan(record, plan, frame);
+  const bool replaces = std::filesystem::exists(frame.options().result / "run.json");
   const auto write_files = [&](const std::string& failure) {
     frame.write([&] {
       std::string line;
-      frame.on_root([&] { line = write_result(frame, record, plan); });
+      frame.on_root([&] { line = write_result(frame, record, plan, replaces); });
       session.print(line);
     });
     frame.require_success(failure);
@@ -337,14 +350,16 @@ ExitCode carry_out(Frame& frame, const MiniApp& app, AppRun& run, RunRecord& rec
     write_files("");
     return ExitCode::good;
   }
+  session.enter("allocation");
   run.allocate(plan);
-  Finished finished(frame, record, plan);
-  if (!repeat(frame, run, record, fmt::format("steelyard::{}::{}", facts.name, facts.timed), finished)) {
+  Finished finished(frame, record, plan, replaces);
+  if (!repeat(session, frame, run, record, fmt::format("steelyard::{}::{}", facts.name, facts.timed), finished)) {
     frame.write([&] { frame.on_root([&] { finished.leave(); }); });
     frame.require_success("");
-    return ExitCode::interrupted;
+    return Interruption::exit_code();
   }
   const Measurement measurement = finished.measurement();
+  session.enter("output");
   run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
   record_plan(record, plan, frame);
@@ -378,6 +393,7 @@ void prepare_options(MiniApp& app) {
 ExitCode run_mini_app(Session& session, MiniApp& app) {
   collectively(session.comm(), [&] { prepare_options(app); });
   const RunOptions& options = app.run_options();
+  session.enter("start of its units");
   const StartedUnits started(session, options);
   collectively(session.comm(), [&] {
     if (started.units().companion) require_devices(app.facts(), started.units().companion->devices);
@@ -385,7 +401,7 @@ ExitCode run_mini_app(Session& session, MiniApp& app) {
   require_outputs(session, options);
   Frame frame(session, options, started.units(), app.facts().name);
   const std::unique_ptr<AppRun> run = app.start(frame);
-  return carry_out(frame, app, *run, frame.record_);
+  return carry_out(session, frame, app, *run, frame.record_);
 }
 
 std::shared_ptr<AppOptions> add_app_options(CLI::App& parser, MiniApp& app, Verb verb) {

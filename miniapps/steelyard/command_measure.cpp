@@ -231,15 +231,20 @@ BuiltModels build(const Session& session, const MeasureOptions& options, const R
   const std::size_t count = plan.sizes.size() * static_cast<std::size_t>(plan.rounds);
   BuiltModels so_far;
   std::size_t done = 0;
-  Interruption interruption([&] {
+  const auto save = [&] {
     RankModels measured(static_cast<std::size_t>(session.size()));
     measured[static_cast<std::size_t>(session.rank())] = own_models(so_far);
     if (!options.output.empty()) write_files(options.output, measured);
+    return measured;
+  };
+  const auto leave = [&] {
+    const RankModels measured = save();
     if (!session.is_root()) return;
     session.print(measure_table(measured, plan));
     fmt::print(stderr, "steelyard: interrupted; {} of {} measurements finished{}\n", done, count,
                options.output.empty() ? "" : " and kept");
-  });
+  };
+  Interruption interruption(leave, save);
   Progress progress(fmt::format("measuring {}", options.kernel->facts().app), static_cast<std::int64_t>(count),
                     session.is_root());
   BuiltModels built;

@@ -204,10 +204,14 @@ Facts parse_facts(const std::string& text) {
       facts.seed = number_in(word, value, 0, "a number >= 0");
     } else if (key == "lose") {
       facts.lost = mistake(word, value);
+    } else if (key == "fail") {
+      const std::string_view rank = value.substr(std::min(value.size(), value.find(':') + 1));
+      facts.failing = number_in(word, value.substr(0, value.find(':')), 1, "N or N:RANK");
+      if (value.find(':') != value.npos) facts.failing_rank = static_cast<int>(number_in(word, rank, 0, "N:RANK"));
     } else if (key == "mpi" && (value == "aware" || value == "host")) {
       facts.mpi_aware = value == "aware";
     } else {
-      refuse(word, "memory=, devices=, link=, links=, scratch=, seed=, lose= or mpi=aware|host");
+      refuse(word, "memory=, devices=, link=, links=, scratch=, seed=, lose=, fail= or mpi=aware|host");
     }
   }
   return facts;

@@ -16,6 +16,8 @@ struct Facts {
   std::size_t scratch_bytes = 48 * 1024;  ///< `scratch`, of a team
   std::uint64_t seed = 1;                 ///< `seed` of delays and orders; 0: neither, and work starts when it is given
   Mistake lost = Mistake::none;           ///< `lose=fence|event|copy|barrier`: the device takes all of them for nothing
+  std::uint64_t failing = 0;              ///< `fail=N`: the N-th work that this process gives to a queue; 0: none
+  int failing_rank = -1;                  ///< `fail=N:R`, on rank R of Open MPI alone; -1: on all
   bool mpi_aware = false;                 ///< `mpi=aware`: MPI takes device memory, which the host can then touch
   double link_bytes_per_s = 0.0;          ///< `link` or `links`, in each direction; 0: as fast as the host copies
   bool shares_link = false;               ///< `link`: all devices have one together; with `links` each has its own

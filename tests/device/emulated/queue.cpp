@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -55,6 +56,15 @@ void carry(int device, bool to_device, std::size_t bytes) {
   std::this_thread::sleep_until(end);
 }
 
+/// Whether the work that is given now is the one that fails.
+bool fails_now() {
+  if (facts().failing == 0) return false;
+  static std::atomic<std::uint64_t> given{0};
+  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const bool is_here = facts().failing_rank < 0 || facts().failing_rank == (rank == nullptr ? 0 : std::atoi(rank));
+  return is_here && ++given == facts().failing;
+}
+
 }  // namespace
 
 class Queue::State {
@@ -83,6 +93,7 @@ class Queue::State {
                       "device is {}",
                       label, device_, selected_device()));
     }
+    if (fails_now()) throw RuntimeFailure(fmt::format("emulated device: work \"{}\" fails, as fail= says", label));
     const std::scoped_lock lock(mutex_);
     // A program may have one fence only: where it is lost, its work is late whatever the seed.
     const bool delayed = !is_mark && facts().seed != 0 && (loses(Mistake::fence) || random_() % 2 == 0);

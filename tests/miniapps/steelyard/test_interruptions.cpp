@@ -20,7 +20,7 @@ Outcome interrupted(int ranks, const std::filesystem::path& program, const Words
   Outcome outcome = run.wait();
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status != 0);
-  if (ranks == 1 && signal != SIGKILL) CHECK(outcome.status == 130);
+  if (ranks == 1 && signal != SIGKILL) CHECK(outcome.status == 128 + signal);
   const std::vector<std::string> told = outcome.told_by(program.filename());
   CHECK((signal == SIGKILL || (told.size() == 1 && contains(told.front(), "interrupted"))));
   return outcome;
