@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# two_hosts.bash TWO_HOSTS PROGRAM MPIRUN: what wave2d, summa or steelyard does across two hosts.
+# two_hosts.bash TWO_HOSTS PROGRAM MPIRUN: what wave2d, summa, jacobi or steelyard does across two hosts.
 set -euo pipefail
 two_hosts=$(realpath -- "$1")
 program=$(realpath -- "$2")
@@ -60,6 +60,20 @@ END
   cmp four.npy across.npy
   "$two_hosts" --ranks-per-host 2 --map node -- "$program" "${four[@]}" --communication bcast --output across.npy >out
   cmp four.npy across.npy
+}
+
+# jacobi ends within 10 s of the cable's cut, and keeps the repetitions that it has finished.
+test_jacobi() {
+  echo '{"schema": "steelyard.fpm/1", "points": [{"units": 1, "time_s": 1e-6}]}' >even.fpm.json
+  local status=0 cut_s end_s
+  "$two_hosts" --cut-when result/samples.jsonl -- "$program" --size 64 --steps 100 --repetitions 1000000 --warmups 0 \
+    --model even.fpm.json --units host --check all --result result >out 2>error || status=$?
+  ((status != 77)) || exit 77
+  ((status != 0)) || fail "a run without its other half ended well: $(cat out)"
+  end_s=$(date +%s) cut_s=$(stat -c %W result)
+  ((end_s - cut_s <= 12)) || fail "it ended $((end_s - cut_s)) s after its first results, upon which the cable was cut"
+  grep -q '"interrupted": true' result/run.json || fail "no run.json: $(cat out error)"
+  [[ -s result/samples.jsonl ]] || fail "no repetition is kept: $(cat out error)"
 }
 
 # cost FILE EXPRESSION: as JSON.
