@@ -13,6 +13,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <limits>
+#include <numeric>
 #include <sstream>
 #include <vector>
 
@@ -175,6 +178,16 @@ void Machine::bind_this_thread(const CoreList& cores) const {
     throw RuntimeFailure(
         fmt::format("a thread cannot be bound to cores {}: {}", format_cores(cores), std::strerror(errno)));
   }
+}
+
+double busy_core_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string word;
+  std::array<double, 8> ticks{};  // user, nice, system, idle, iowait, irq, softirq, steal
+  if (!(file >> word) || word != "cpu") return std::numeric_limits<double>::quiet_NaN();
+  for (double& each : ticks) file >> each;
+  const double idle = ticks[3] + ticks[4];
+  return (std::accumulate(ticks.begin(), ticks.end(), 0.0) - idle) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace steelyard

@@ -56,4 +56,8 @@ class Machine {
   std::unique_ptr<hwloc_topology, void (*)(hwloc_topology*)> topology_;
 };
 
+/// Seconds that all cores together have worked since the system started, for any process or, of a virtual machine, for
+/// others of its kind; NaN where the system does not say.
+double busy_core_seconds();
+
 }  // namespace steelyard

@@ -266,6 +266,7 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
   if (optional.output) add(parser, "--output", options.output, "FILE", "Where the result goes (NumPy .npy)");
   add(parser, "--result", options.result, "DIR", "Folder for run.json and samples.jsonl");
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
+  parser.add_flag("--strict", options.strict, "Make errors of notes that say why numbers may mislead");
 }
 
 void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t otherwise) {

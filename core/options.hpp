@@ -42,6 +42,7 @@ struct RunOptions {
   std::filesystem::path output;
   std::filesystem::path result;
   bool dry_run = false;
+  bool strict = false;
 };
 
 /// A grid of points, from `--size N` or `--rows N --columns N`.

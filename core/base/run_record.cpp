@@ -95,6 +95,7 @@ Json run_json(const RunRecord& record) {
                    {"error", record.check.error},
                    {"tolerance", record.check.tolerance},
                    {"against", record.check.against}};
+  json["notes"] = record.notes;
   if (record.is_interrupted) json["interrupted"] = true;
   if (record.is_dry_run) json["dry_run"] = true;
   return json;

@@ -88,6 +88,7 @@ struct RunRecord {
   bool is_dry_run = false;      ///< nothing was run: there are predictions alone
   std::vector<Sample> samples;
   std::vector<double> memory_bytes = {};  ///< of each host; 0 where unknown
+  std::vector<std::string> notes = {};    ///< why its numbers may mislead
 };
 
 /// The time now, ISO 8601 in UTC.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <semaphore.h>
+#include <sys/resource.h>
 
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -244,6 +245,39 @@ std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::strin
   outcome.figures["share_of_bound"] = share;
   return fmt::format("speed      {}, {:.0f} % of the {} bound{} ({:.1f} GB/s)\n", speed, 100.0 * share,
                      in_memory ? "memory" : "cache", bound, bytes_per_s() / 1e9);
+}
+
+void Frame::doubt(const std::string& why) {
+  record_.notes.push_back(why);
+  note(fmt::format("note: {}\n", why));
+}
+
+OtherWork::OtherWork(const Session& session) : session_(session), start_(now()) {}
+
+OtherWork::Seconds OtherWork::now() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {busy_core_seconds(), seconds(usage.ru_utime) + seconds(usage.ru_stime), now_s()};
+}
+
+double OtherWork::cores() const {
+  const Seconds end = now();
+  const std::vector<double> own = all_gather(session_.comm(), {end.own - start_.own});
+  const std::vector<int>& node = session_.nodes().node_of_rank;
+  double others = end.all - start_.all;
+  for (std::size_t rank = 0; rank < own.size(); ++rank) {
+    if (node[rank] == node[static_cast<std::size_t>(session_.rank())]) others -= own[rank];
+  }
+  return all_max(session_.comm(), std::max(0.0, others / (end.clock - start_.clock)));
+}
+
+std::string OtherWork::doubt(double cores) const {
+  const auto all = static_cast<double>(session_.machine().cores().size());
+  if (!(cores >= std::max(0.25, 0.05 * all))) return "";
+  return fmt::format("{:.1f} of {:.0f} cores were busy with other work; times mean little", cores, all);
 }
 
 namespace {

@@ -58,6 +58,8 @@ class Frame : public Resources {
   std::optional<Channels> channels(const MessageFacts& message) override;
   double trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) override;
   void note(const std::string& line) override { session_.print(line); }
+  /// Says why numbers may mislead, in the output and in `run.json`.
+  void doubt(const std::string& why);
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
   double start_s() override;
   void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
@@ -97,6 +99,8 @@ class Frame : public Resources {
  private:
   friend ExitCode run_mini_app(Session& session, MiniApp& app);
 
+  /// Doubts speed models of another machine, build or number of cores than the slots'. Collective.
+  void compare_origins(const std::vector<models::FpmFile>& files, const KernelFacts& facts) override;
   /// Measures, see speed_models.cpp. Prints how long that took, and adds it to `model_time_s`.
   SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                    const std::string& algorithm) override;
@@ -159,6 +163,27 @@ class MemoryBound {
   const Frame& frame_;
   GroupBandwidth bandwidth_;
   std::vector<double> bytes_per_s_;
+};
+
+/// Looks at what else works on the nodes' cores from here on.
+class OtherWork {
+ public:
+  explicit OtherWork(const Session& session);
+  /// Cores that others keep busy on average, on the node with the most of them; NaN where a system does not say.
+  /// Collective.
+  double cores() const;
+  /// Why times mean little beside work on so many cores; empty where it is next to none.
+  std::string doubt(double cores) const;
+
+ private:
+  /// Seconds of the node's cores, of this process, and of the clock.
+  struct Seconds {
+    double all, own, clock;
+  };
+  static Seconds now();
+
+  const Session& session_;
+  Seconds start_;
 };
 
 /// Keeps what a program has finished: in between, for it may be killed, and where SIGINT or SIGTERM end it, with

@@ -329,9 +329,10 @@ ExitCode carry_out(Session& session, Frame& frame, const MiniApp& app, AppRun& r
   require_memory(frame, run);
   if (facts.takes.steps) record.params["steps"] = static_cast<double>(frame.options().steps);
   run.describe(record);
-  session.print(fmt::format("{}, {} on {}, partition {}\n{}{}", run.title(record), counted(session.size(), "rank"),
-                            counted(session.nodes().count(), "node"), record.settings.at("partition"),
-                            core_notes(session, frame.units()), run.notes(record)));
+  session.print(fmt::format("{}, {} on {}, partition {}\n", run.title(record), counted(session.size(), "rank"),
+                            counted(session.nodes().count(), "node"), record.settings.at("partition")));
+  for (const std::string& why : core_doubts(session, frame.units())) frame.doubt(why);
+  session.print(run.notes(record));
   session.enter("plan");
   std::optional<Plan> own_plan = run.plan();
   Plan plan = own_plan ? std::move(*own_plan) : app.plan(frame, 1);
@@ -345,6 +346,9 @@ ExitCode carry_out(Session& session, Frame& frame, const MiniApp& app, AppRun& r
     });
     frame.require_success(failure);
   };
+  frame.on_root([&] {
+    if (frame.options().strict && !record.notes.empty()) throw InvalidArgument(record.notes.front() + " (--strict)");
+  });
   if (frame.options().dry_run) {
     print_plan(session, plan, record);
     write_files("");
@@ -353,12 +357,15 @@ ExitCode carry_out(Session& session, Frame& frame, const MiniApp& app, AppRun& r
   session.enter("allocation");
   run.allocate(plan);
   Finished finished(frame, record, plan, replaces);
+  const OtherWork other_work(session);
   if (!repeat(session, frame, run, record, fmt::format("steelyard::{}::{}", facts.name, facts.timed), finished)) {
     frame.write([&] { frame.on_root([&] { finished.leave(); }); });
     frame.require_success("");
     return Interruption::exit_code();
   }
   const Measurement measurement = finished.measurement();
+  const double other_cores = other_work.cores();
+  if (std::isfinite(other_cores)) record.figures["other_busy_cores"] = other_cores;
   session.enter("output");
   run.write_files();
   const Outcome outcome = run.outcome(measurement, plan);
@@ -366,7 +373,9 @@ ExitCode carry_out(Session& session, Frame& frame, const MiniApp& app, AppRun& r
   record_outcome(record, outcome);
   record_measurement(record, plan, measurement);
   session.print(run_text(record, plan, measurement, outcome));
-  write_files(outcome.failure);
+  const std::string busy = other_work.doubt(other_cores);
+  if (!busy.empty()) frame.doubt(busy);
+  write_files(outcome.failure.empty() && frame.options().strict ? busy : outcome.failure);
   return record.check.performed && !record.check.passed ? ExitCode::check_failed : ExitCode::good;
 }
 

@@ -29,12 +29,12 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string core_notes(const Session& session, const RankUnits& units) {
-  std::string notes;
+std::vector<std::string> core_doubts(const Session& session, const RankUnits& units) {
+  std::vector<std::string> why;
   const MPI_Comm comm = session.comm();
-  if (any_rank(comm, units.oversubscribed)) notes += "note: there are more threads than cores; times mean little\n";
-  if (any_rank(comm, !units.bound)) notes += "note: this system refuses to bind threads to cores; times vary\n";
-  return notes;
+  if (any_rank(comm, units.oversubscribed)) why.emplace_back("there are more threads than cores; times mean little");
+  if (any_rank(comm, !units.bound)) why.emplace_back("this system refuses to bind threads to cores; times vary");
+  return why;
 }
 
 std::string library_lines(const RunRecord& record, const std::string& what,

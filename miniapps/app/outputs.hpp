@@ -30,9 +30,8 @@ void add_check(const Session& session, CheckResult& check, const FoundError& fou
 /// `1 rank`, `2 ranks`.
 std::string counted(std::int64_t count, const std::string& noun);
 
-/// Lines that warn of times which mean little: shared cores, threads that are not bound. Empty where all is well.
-/// Collective.
-std::string core_notes(const Session& session, const RankUnits& units);
+/// Why times mean little: shared cores, threads that are not bound. Collective.
+std::vector<std::string> core_doubts(const Session& session, const RankUnits& units);
 
 /// Lines for the header that name the library of each unit, from the settings `host_<what>` and `device_<what>`.
 /// @param notes behind the names of libraries

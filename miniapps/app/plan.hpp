@@ -158,6 +158,7 @@ class Resources {
   double channel_error_ = 0.0;  ///< models::Platform::error() of the channels
 
  private:
+  virtual void compare_origins(const std::vector<models::FpmFile>& /*files*/, const KernelFacts& /*facts*/) {}
   virtual SpeedModels models_without_files(const MeasurableKernel& kernel, std::int64_t total,
                                            const std::string& algorithm) = 0;
 

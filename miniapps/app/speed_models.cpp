@@ -76,14 +76,14 @@ models::FpmFile read_model_of(const KernelFacts& facts, const std::filesystem::p
   return file;
 }
 
-/// Every slot's description on every rank, without points.
-std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts) {
+/// Every slot's description on every rank, without points. @throws CollectiveError for a slot without room, if asked
+std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFacts& facts, bool require_room) {
   std::vector<models::FpmFile> mine;
   frame.collectively([&] {
     for (const Slot& slot : frame.slots()) {
       if (slot.rank != frame.session().rank()) continue;
       mine.push_back(describe_model(frame.session(), frame.units(), slot.kind, facts));
-      if (mine.back().max_units >= 1.0) continue;
+      if (!require_room || mine.back().max_units >= 1.0) continue;
       const double most = std::min(
           unit_memory_bytes(frame.session().machine(), frame.units(), slot.kind, frame.session().nodes().ranks_on_node),
           slot.kind == ProcessingUnit::Kind::host ? HUGE_VAL : facts.device_memory_bytes);
@@ -98,6 +98,28 @@ std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFact
     files.insert(files.end(), of_rank.begin(), of_rank.end());
   }
   return files;
+}
+
+/// What a model says of its origin that is not so of the slot; empty where there is nothing.
+std::string other_origin(const models::FpmFile& model, const models::FpmFile& slot) {
+  const auto processor = [](const models::FpmFile& file) {
+    const std::size_t comma = file.machine.find(", ");
+    return comma == std::string::npos ? "" : file.machine.substr(comma + 2);
+  };
+  const auto cores = [](const models::FpmFile& file) {
+    const bool is_list = file.unit_cores.find_first_not_of("0123456789,-") == std::string::npos;
+    return file.unit_cores.empty() || !is_list ? "" : fmt::format("{}", parse_cores(file.unit_cores).size());
+  };
+  std::string text;
+  const auto compare = [&](const char* what, const std::string& found, const std::string& here) {
+    if (!found.empty() && found != here)
+      text += fmt::format("{}{} {} (here {})", text.empty() ? "" : ", ", what, found, here);
+  };
+  compare("processor", processor(model), processor(slot));
+  compare("execution space", model.unit_device, slot.unit_device);
+  compare("cores", cores(model), cores(slot));
+  compare("commit", model.commit.substr(0, 12), slot.commit.substr(0, 12));
+  return text;
 }
 
 /// The most computation units that the slot may ever be given.
@@ -173,7 +195,7 @@ Sizes proportional_sizes(const std::vector<models::FpmFile>& files, const std::v
 /// @throws CollectiveError for a slot that holds no computation unit, and where `total` does not fit all slots together
 SpeedModels measure_speed_models(Frame& frame, const MeasurableKernel& kernel, std::int64_t total,
                                  const std::string& algorithm) {
-  SpeedModels measured(describe_slots(frame, kernel.facts()), frame.algorithm(algorithm));
+  SpeedModels measured(describe_slots(frame, kernel.facts(), true), frame.algorithm(algorithm));
   // Quick rather than precise: a run measures what it needs and no more. Two runs, which say how often to repeat, come
   // first anyway.
   const Precision precision{.repetitions_min = 3, .repetitions_max = 20, .warmups = 0, .time_limit_s = 1.0};
@@ -283,7 +305,23 @@ SpeedModels Resources::speed_models(const MeasurableKernel& kernel, std::int64_t
     }
     models.emplace(std::move(files), this->algorithm(algorithm));
   });
+  compare_origins(models->files(), kernel.facts());
   return std::move(*models);
+}
+
+void Frame::compare_origins(const std::vector<models::FpmFile>& files, const KernelFacts& facts) {
+  const std::vector<models::FpmFile> here = describe_slots(*this, facts, false);
+  std::string first;
+  int others = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string difference = other_origin(files[i], here[i]);
+    if (difference.empty()) continue;
+    if (!first.empty()) ++others;
+    if (first.empty()) first = fmt::format("rank {} {}: {}", slots()[i].rank, here[i].unit_kind, difference);
+  }
+  if (first.empty()) return;
+  doubt(fmt::format("a speed model is of another origin, {}{}", first,
+                    others > 0 ? fmt::format("; and {} more", others) : ""));
 }
 
 SpeedModels Frame::models_without_files(const MeasurableKernel& kernel, std::int64_t total,

@@ -87,6 +87,11 @@ nlohmann::ordered_json rectangles_json(const Rectangles& rectangles) {
   return json;
 }
 
+/// Prints why numbers may mislead, where there is a reason.
+inline void print_doubt(const Session& session, const std::string& why) {
+  if (!why.empty()) session.print("note: " + why + "\n");
+}
+
 /// Units that a rank drives, the host unit first.
 std::vector<ProcessingUnit> units_of(const RankUnits& units);
 /// Runs work on one of a rank's units while the other one is idle.

@@ -209,6 +209,7 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
   });
   session.print(calibrate_header(session.nodes(), facts, plan, options));
   const double start_s = now_s();
+  const OtherWork other_work(session);
   ChannelMeasurement measurement(session.comm(), plan.channels, options.depth);
   FittedChannels fitted;
   for (int attempt = 0; attempt == 0 || (attempt < 4 && !fitted.failed.empty()); ++attempt) {
@@ -220,6 +221,7 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
     }
     fitted = fit_channels(base, plan, measurement.result());
   }
+  print_doubt(session, other_work.doubt(other_work.cores()));
   models::Platform& platform = fitted.platform;
   RunOptions with_units;
   if constexpr (!companion_is_device) with_units.units = UnitChoice::host;

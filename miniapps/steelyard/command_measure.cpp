@@ -292,9 +292,12 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   on_root(session.comm(), [&] {
     if (!options.output.empty()) require_writable(options.output / "rank0-host.fpm.json");
   });
-  session.print(measure_header(session.nodes(), facts, plan) + core_notes(session, units));
+  session.print(measure_header(session.nodes(), facts, plan));
+  for (const std::string& why : core_doubts(session, units)) print_doubt(session, why);
 
+  const OtherWork other_work(session);
   const BuiltModels built = build(session, options, units, plan);
+  print_doubt(session, other_work.doubt(other_work.cores()));
   const RankModels all = all_gather_models(session.comm(), own_models(built));
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));

@@ -141,6 +141,7 @@ RunRecord sample_record() {
   record.column_distribution = {3, 5};
   record.rectangles = {{0, 1, 5, 3}, {}};
   record.is_interrupted = true;
+  record.notes = {"times mean little"};
   record.median_time_s = 0.1;
   record.predicted_time_s = 1.0 / 3.0;
   record.predicted_interval_s = Interval{0.25, 0.5};
@@ -169,7 +170,7 @@ json sample_json() {
       {"rank": 1, "kind": "device", "space": "Cuda", "cores": "4", "slowdown": 2.5, "emulated": true,
        "predicted_s": null, "measured_s": null}],
     "timed_per": "step", "computation_units": "rows", "distribution": [40, 24], "median_time_s": 0.1,
-    "column_distribution": [3, 5], "interrupted": true,
+    "column_distribution": [3, 5], "interrupted": true, "notes": ["times mean little"],
     "rectangles": [{"row": 0, "column": 1, "rows": 5, "columns": 3}, {"row": 0, "column": 0, "rows": 0, "columns": 0}],
     "predicted_interval_s": [0.25, 0.5], "figures": {"gflops": 12, "centre": [0.5, 0.25]},
     "phases": [{"name": "halo", "measured_s": 0.01, "predicted_s": 0.02},
