@@ -247,24 +247,26 @@ class Finished {
     const RunOptions& options = frame_.options();
     const std::size_t count = measurement_.times_s.size();
     if (count > 0) {
-      const std::string result = save();
-      session.print(run_text(record_, plan_, measurement(), {}));
-      session.print(result);
+      const RunRecord so_far = record_so_far();
+      session.print(run_text(so_far, plan_, measurement(), {}));
+      session.print(write_result(frame_, so_far, plan_, replaces_));
     }
     fmt::print(stderr, "{}: interrupted; {} of {} repetitions finished{}\n", record_.app, count, options.repetitions,
                count > 0 && !options.result.empty() ? " and kept" : "");
   }
 
   /// Writes the repetitions so far, of a run that is interrupted unless its end replaces them. For rank 0.
-  /// @return as write_result()
-  std::string save() {
-    record_measurement(record_, plan_, measurement());
-    record_.is_interrupted = true;
-    if (!record_.check.performed) record_.check.against = "the run was interrupted";
-    return write_result(frame_, record_, plan_, replaces_);
-  }
+  void save() const { write_result(frame_, record_so_far(), plan_, replaces_); }
 
  private:
+  RunRecord record_so_far() const {
+    RunRecord record = record_;
+    record_measurement(record, plan_, measurement());
+    record.is_interrupted = true;
+    if (!record.check.performed) record.check.against = "the run was interrupted";
+    return record;
+  }
+
   const Frame& frame_;
   RunRecord record_;
   Plan plan_;

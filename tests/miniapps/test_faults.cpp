@@ -46,7 +46,7 @@ void expect_told(const std::function<std::string(int n, int rank)>& fault, const
                  const Words& more = {}) {
   Random random(Catch::getSeed());
   int failed = 0;
-  constexpr int trials = 60;
+  constexpr int trials = 42;
   for (int trial = 0; trial < trials; ++trial) {
     const TemporaryFolder folder;
     const App& app = apps()[static_cast<std::size_t>(trial) % apps().size()];

@@ -292,7 +292,7 @@ std::string shown(const Command& command) {
 
 double allowed_s() {
   const char* const seconds = std::getenv("STEELYARD_HOSTILE_SECONDS");
-  return seconds != nullptr ? std::atof(seconds) : 30.0;
+  return seconds != nullptr ? std::atof(seconds) : 15.0;
 }
 
 }  // namespace
