@@ -95,6 +95,7 @@ std::vector<pid_t> processes_in(const std::filesystem::path& folder, const std::
 }  // namespace
 
 #if STEELYARD_HAS_DEVICE
+// Not host memory: the emulated device needs some of its own.
 TEST_CASE("Whatever work of a device fails, on one rank of several, the run says so and ends") {
   const auto fault = [](int n, int rank) {
     return "STEELYARD_EMULATED_DEVICE=devices=3,seed=" + std::to_string(n) + ",fail=" + std::to_string(n) + ":" +
@@ -102,14 +103,14 @@ TEST_CASE("Whatever work of a device fails, on one rank of several, the run says
   };
   expect_told(fault, "emulated device: work");
 }
-#endif
-
+#else
 TEST_CASE("Whatever memory is refused, on one rank of several, the run says so and ends") {
   const auto fault = [](int n, int rank) {
     return "STEELYARD_SHORT=" + std::to_string(n) + ":" + std::to_string(rank);
   };
   expect_told(fault, "memory", {"LD_PRELOAD=" STEELYARD_SHORT_MEMORY});
 }
+#endif
 
 TEST_CASE("Whichever rank is late, whenever, results are right") {
   const TemporaryFolder folder;
