@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # sanitizers.bash ROOT PRESET: tests under the address and undefined-behaviour sanitizers. standalone: base, models and
 # partition, which are a library of their own, without Kokkos and MPI, and a program against their installation.
-# sanitize: kernels of one unit, with Kokkos' checks of bounds and those of core/sweep.
+# sanitize: kernels of one unit, with Kokkos' checks of bounds and those of core/sweep. thread: what units of a rank and
+# of several do at the same time under the thread sanitizer, each unit with one thread, for it does not know OpenMP's.
 set -euo pipefail
 cd "$1"
 cmake --preset "$2" -DSTEELYARD_ENABLE_TESTS=ON
@@ -9,6 +10,16 @@ if [[ $2 == standalone ]]; then
   cmake --build build/standalone
   ctest --preset standalone --parallel "$(nproc)" -L unit
   bash tests/checks/package.bash "$PWD" "$PWD/build/standalone" -DCMAKE_CXX_FLAGS=-fsanitize=address,undefined
+elif [[ $2 == thread ]]; then
+  cmake --build build/thread --target test_core test_comm
+  # One core for the host unit and one for its companion; through shared memory, since Open MPI's TCP has races.
+  cores=$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')
+  export TSAN_OPTIONS=exitcode=66 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_ALLOW_RUN_AS_ROOT=1 \
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  taskset --cpu-list "$cores,$((cores + 1))" build/thread/bin/test_core --filenames-as-tags '[#test_co_execution]'
+  for ranks in 1 2 3; do
+    taskset --cpu-list "$cores,$((cores + 1))" mpirun -n "$ranks" --oversubscribe --bind-to none build/thread/bin/test_comm
+  done
 else
   cmake --build build/sanitize --target test_core test_sweep test_{cavity,fft2d,gemm,summa,wave2d}_kernel
   ctest --preset sanitize --parallel "$(nproc)" -L unit -R '^(core|cavity|fft2d|gemm|summa|wave2d): '

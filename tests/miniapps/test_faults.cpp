@@ -75,42 +75,7 @@ void expect_told(const std::function<std::string(int n, int rank)>& fault, const
   CHECK(failed > trials / 4);
 }
 
-/// The processes of a run's ranks: those whose working folder is the run's.
-std::vector<pid_t> processes_in(const std::filesystem::path& folder, const std::string& program, int rank) {
-  std::vector<pid_t> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::error_code error;
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (std::filesystem::read_symlink(entry.path() / "cwd", error) != folder || error) continue;
-    if (std::filesystem::read_symlink(entry.path() / "exe", error).filename() != program || error) continue;
-    std::ifstream file(entry.path() / "environ", std::ios::binary);
-    const std::string environment{std::istreambuf_iterator<char>(file), {}};
-    const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
-    if (rank < 0 || environment.find(variable + '\0') != std::string::npos) found.push_back(std::stoi(name));
-  }
-  return found;
-}
-
 }  // namespace
-
-#if STEELYARD_HAS_DEVICE
-// Not host memory: the emulated device needs some of its own.
-TEST_CASE("Whatever work of a device fails, on one rank of several, the run says so and ends") {
-  const auto fault = [](int n, int rank) {
-    return "STEELYARD_EMULATED_DEVICE=devices=3,seed=" + std::to_string(n) + ",fail=" + std::to_string(n) + ":" +
-           std::to_string(rank);
-  };
-  expect_told(fault, "emulated device: work");
-}
-#else
-TEST_CASE("Whatever memory is refused, on one rank of several, the run says so and ends") {
-  const auto fault = [](int n, int rank) {
-    return "STEELYARD_SHORT=" + std::to_string(n) + ":" + std::to_string(rank);
-  };
-  expect_told(fault, "memory", {"LD_PRELOAD=" STEELYARD_SHORT_MEMORY});
-}
-#endif
 
 TEST_CASE("Whichever rank is late, whenever, results are right") {
   const TemporaryFolder folder;
@@ -129,6 +94,45 @@ TEST_CASE("Whichever rank is late, whenever, results are right") {
     CHECK(outcomes[i].status == 0);
   }
 }
+
+#if STEELYARD_HAS_DEVICE
+TEST_CASE("Whatever work of a device fails, on one rank of several, the run says so and ends") {
+  const auto fault = [](int n, int rank) {
+    return "STEELYARD_EMULATED_DEVICE=devices=3,seed=" + std::to_string(n) + ",fail=" + std::to_string(n) + ":" +
+           std::to_string(rank);
+  };
+  expect_told(fault, "emulated device: work");
+}
+
+#else
+// Once is enough; and the emulated device needs host memory of its own.
+TEST_CASE("Whatever memory is refused, on one rank of several, the run says so and ends") {
+  const auto fault = [](int n, int rank) {
+    return "STEELYARD_SHORT=" + std::to_string(n) + ":" + std::to_string(rank);
+  };
+  expect_told(fault, "memory", {"LD_PRELOAD=" STEELYARD_SHORT_MEMORY});
+}
+
+namespace {
+
+/// The processes of a run's ranks: those whose working folder is the run's.
+std::vector<pid_t> processes_in(const std::filesystem::path& folder, const std::string& program, int rank) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::error_code error;
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (std::filesystem::read_symlink(entry.path() / "cwd", error) != folder || error) continue;
+    if (std::filesystem::read_symlink(entry.path() / "exe", error).filename() != program || error) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    const std::string environment{std::istreambuf_iterator<char>(file), {}};
+    const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+    if (rank < 0 || environment.find(variable + '\0') != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+}  // namespace
 
 TEST_CASE("A rank that is killed ends the run soon, and the repetitions that were finished are on disk") {
   const auto [ranks, killed] = GENERATE(std::pair(1, 0), std::pair(2, 0), std::pair(2, 1), std::pair(3, 2));
@@ -229,5 +233,7 @@ TEST_CASE("What numbers mislead is said in the output and in run.json, and is an
   CHECK(contains(busy.err, "busy with other work"));
   CHECK(contains(notes(), "busy with other work"));
 }
+
+#endif
 
 }  // namespace steelyard::tests::test_faults
