@@ -124,7 +124,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "where multiplying takes much longer than copying, all of it is hidden but the first loads, new blocks of B and the "
+    "where multiplying takes much longer than copying, all of it is hidden but the first loads, new blocks of B and "
+    "the "
     "last store; on one queue nothing is, and no engine ever does two things") {
   Random random(2);
   const auto any = [&random](std::int64_t low, std::int64_t high) {
