@@ -143,7 +143,7 @@ TEST_CASE("A rank that is killed ends the run soon, and the repetitions that wer
                endless + with_models(folder, {1e-6}),
                folder.path(),
                {"OMPI_MCA_odls_base_sigkill_timeout=1"}});
-  for (int i = 0; i < 1000 && !std::filesystem::exists(folder / "r" / "samples.jsonl"); ++i) {
+  for (int i = 0; i < 1000 && !std::filesystem::exists(folder / "r" / "run.json"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   const std::vector<pid_t> processes =
