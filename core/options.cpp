@@ -256,14 +256,34 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
     parser.add_flag("--barrier", options.barrier,
                     "A barrier of all ranks before every communication, as 001 measures it (section 5.4)");
   }
-  add_number(parser, "--repetitions", options.repetitions, "Timed runs; the median is reported", 1, 1000000)
-      ->capture_default_str();
-  add_number(parser, "--warmups", options.warmups, "Runs before them that do not count", 0, 1000000)
-      ->capture_default_str();
+  CLI::Option* repetitions =
+      add_number(parser, "--repetitions", options.repetitions, "Timed runs; the median is reported", 1, 1000000)
+          ->capture_default_str();
+  CLI::Option* warmups =
+      add_number(parser, "--warmups", options.warmups, "Runs before them that do not count", 0, 1000000)
+          ->capture_default_str();
   add_choice<CheckLevel>(parser, "--check", options.check, {"none", "last", "all"},
                          "Which repetitions are verified (default last)");
   if (optional.input) add(parser, "--input", options.input, "FILE...", "Initial data (NumPy .npy)");
   if (optional.output) add(parser, "--output", options.output, "FILE", "Where the result goes (NumPy .npy)");
+  if (optional.checkpoint) {
+    // A run that goes on from where another one ended is one run.
+    const auto once = [&options, repetitions, warmups](const std::string&) {
+      if (repetitions->count() == 0) options.repetitions = 1;
+      if (warmups->count() == 0) options.warmups = 0;
+    };
+    parser
+        .add_option("--checkpoint", options.checkpoint,
+                    "Where the state goes, for --restart: at the end, and when the run is interrupted (one repetition)")
+        ->type_name("FILE")
+        ->each(once);
+    add_number(parser, "--checkpoint-every", options.checkpoint_every,
+               "Steps after which it goes there too, as the run goes on", 1, std::numeric_limits<std::int64_t>::max())
+        ->needs("--checkpoint");
+    parser.add_option("--restart", options.restart, "Checkpoint to go on from, for as many steps more")
+        ->type_name("FILE")
+        ->each(once);
+  }
   add(parser, "--result", options.result, "DIR", "Folder for run.json and samples.jsonl");
   parser.add_flag("--dry-run", options.dry_run, "Print distribution and prediction, run nothing");
   parser.add_flag("--strict", options.strict, "Make errors of notes that say why numbers may mislead");

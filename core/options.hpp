@@ -41,6 +41,8 @@ struct RunOptions {
   std::vector<std::filesystem::path> input;
   std::filesystem::path output;
   std::filesystem::path result;
+  std::filesystem::path checkpoint, restart;
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
   bool dry_run = false;
   bool strict = false;
 };
@@ -66,14 +68,15 @@ void require_extents(const std::string& what, const std::string& points, std::in
 
 /// Run options that a mini-app takes only where it says so: others are unknown to it.
 struct OptionalRunOptions {
-  bool steps = false;     ///< `--steps`
-  bool seed = false;      ///< `--seed`
-  bool type = false;      ///< `--type`
-  bool platform = false;  ///< `--platform`, of apps whose ranks send messages within a repetition
-  bool barrier = false;   ///< `--barrier`
-  bool input = false;     ///< `--input`
-  bool output = false;    ///< `--output`
-  bool devices = false;   ///< several devices in `--units`
+  bool steps = false;       ///< `--steps`
+  bool seed = false;        ///< `--seed`
+  bool type = false;        ///< `--type`
+  bool platform = false;    ///< `--platform`, of apps whose ranks send messages within a repetition
+  bool barrier = false;     ///< `--barrier`
+  bool input = false;       ///< `--input`
+  bool output = false;      ///< `--output`
+  bool devices = false;     ///< several devices in `--units`
+  bool checkpoint = false;  ///< `--checkpoint`, `--checkpoint-every` and `--restart`
 };
 
 /// Actions on a mini-app: run it, measure its kernel for speed models, predict a run.

@@ -238,6 +238,14 @@ void NpyMatrixFile::write_block(std::int64_t first_row, std::int64_t first_colum
   if (!file) throw RuntimeFailure(fmt::format("{}: {} cannot be written", destination_.path.string(), place.text()));
 }
 
+void NpyMatrixFile::append(const std::string& bytes) const {
+  if (bytes.empty()) return;
+  std::ofstream file(destination_.part, std::ios::binary | std::ios::app);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw RuntimeFailure(fmt::format("{}: its end cannot be written", destination_.path.string()));
+}
+
 #define STEELYARD_NPY_ELEMENT(Element)                                                                              \
   template NpyHeader read_npy_matrix_header<Element>(const std::filesystem::path&);                                 \
   template void read_npy_block<Element>(const std::filesystem::path&, const NpyHeader&, std::int64_t, std::int64_t, \

@@ -59,6 +59,8 @@ class NpyMatrixFile {
   template <class Element>
   void write_block(std::int64_t first_row, std::int64_t first_column, std::int64_t columns,
                    std::span<const Element> block) const;
+  /// Adds bytes behind the array, where NumPy does not look. @throws RuntimeFailure when they cannot be written
+  void append(const std::string& bytes) const;
   /// Renames to the final name. @throws RuntimeFailure
   void finish() const { destination_.publish(); }
   /// Removes the temporary file, for a run that failed.

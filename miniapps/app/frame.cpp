@@ -176,6 +176,15 @@ std::vector<double> Frame::gather_seconds(const UnitSeconds& own) const {
 
 bool Frame::is_interrupted() const { return max(Interruption::happened() ? 1.0 : 0.0) > 0.0; }
 
+bool Frame::checkpoint(std::int64_t steps, std::int64_t before, const std::function<void()>& writer) {
+  if (options().checkpoint.empty()) return true;
+  const std::int64_t every = options().checkpoint_every;
+  const bool ends = is_interrupted(), is_due = every > 0 && steps / every > before / every;
+  if (ends || is_due) write(writer);
+  if (ends) session_.print(fmt::format("checkpoint {} after {} steps\n", options().checkpoint.string(), steps));
+  return !ends;
+}
+
 void Frame::write(const std::function<void()>& writer) {
   try {
     writer();

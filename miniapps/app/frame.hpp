@@ -77,8 +77,12 @@ class Frame : public Resources {
   void step_done(std::int64_t steps_done, std::int64_t steps) {
     if (progress_) progress_->set_steps(steps_done, steps);
   }
-  /// Whether the user has interrupted a run that ends itself, see AppRun::ends_itself(). Collective.
+  /// Whether the user has interrupted the run. Collective.
   bool is_interrupted() const;
+  /// Between steps of a run with `--checkpoint`, which an interruption ends there and nowhere else: writes the file, by
+  /// `writer`, where it is due or the run is interrupted. Collective.
+  /// @param steps done so far @param before of these, at the last call @return whether the run goes on
+  bool checkpoint(std::int64_t steps, std::int64_t before, const std::function<void()>& writer);
   /// Writes one of the run's files. Where that fails, the others are written all the same, before require_success()
   /// throws. Collective. @param writer throws CollectiveError
   void write(const std::function<void()>& writer);

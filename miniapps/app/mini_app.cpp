@@ -62,7 +62,9 @@ void require_memory(const Frame& frame, const AppRun& run) {
 /// has the result of an earlier run, which this one's will replace. Collective. @throws CollectiveError
 void require_outputs(const Session& session, const RunOptions& options) {
   on_root(session.comm(), [&] {
-    if (!options.output.empty()) require_writable(options.output);
+    for (const std::filesystem::path& file : {options.output, options.checkpoint}) {
+      if (!file.empty()) require_writable(file);
+    }
     if (options.result.empty()) return;
     if (options.result.lexically_normal() == options.output.lexically_normal()) {
       throw InvalidArgument(
@@ -280,7 +282,7 @@ bool repeat(Session& session, Frame& frame, AppRun& run, RunRecord& record, cons
             Finished& finished) {
   const RunOptions& options = frame.options();
   std::function<void()> leave;
-  if (!run.ends_itself()) leave = [&] { finished.leave(); };
+  if (options.checkpoint.empty()) leave = [&] { finished.leave(); };
   std::function<void()> save;
   if (session.is_root() && !options.result.empty()) save = [&] { finished.save(); };
   Interruption interruption(std::move(leave), std::move(save));
@@ -291,7 +293,7 @@ bool repeat(Session& session, Frame& frame, AppRun& run, RunRecord& record, cons
     run.load();
     UnitSeconds own_s;
     const double seconds = timed_region(session, region, [&] { own_s = run.run(); });
-    if (run.ends_itself() && frame.is_interrupted()) return false;
+    if (!options.checkpoint.empty() && frame.is_interrupted()) return false;
     const bool is_last = repetition + 1 == options.repetitions;
     session.enter("check");
     if (options.check == CheckLevel::all || (options.check == CheckLevel::last && is_last)) {

@@ -83,9 +83,6 @@ class AppRun {
   virtual std::string why_unchecked() const { return ""; }
   /// Keeps what the app itself measured of the last repetition; not called after warm-ups.
   virtual void keep(const Repetition&) {}
-  /// Whether run() asks Frame::is_interrupted() between its steps and ends early, in a state that it has saved: then
-  /// an interrupted run ends there. Others end wherever they are.
-  virtual bool ends_itself() const { return false; }
   /// Writes the run's output files, each by Frame::write(), those first that cost most to make again.
   virtual void write_files() {}
   /// Sums up. @param plan may be brought up to date, where what is predicted depends on what a run did

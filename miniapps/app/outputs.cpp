@@ -84,7 +84,7 @@ std::string phase_line(const PhaseTime& phase, int columns, double count, const 
 
 template <class Element>
 void write_matrix(const Session& session, const std::filesystem::path& path, std::int64_t rows, std::int64_t columns,
-                  const MatrixStore<Element>& store) {
+                  const MatrixStore<Element>& store, const std::function<std::string()>& behind) {
   if (path.empty()) return;
   std::string made;
   on_root(session.comm(), [&] {
@@ -100,7 +100,11 @@ void write_matrix(const Session& session, const std::filesystem::path& path, std
         mine.write_block(row, column, block_columns, block);
       });
     });
-    on_root(session.comm(), [&] { mine.finish(); });
+    const std::string end = behind ? behind() : "";
+    on_root(session.comm(), [&] {
+      mine.append(end);
+      mine.finish();
+    });
   } catch (...) {
     if (session.is_root()) mine.discard();
     throw;
@@ -108,12 +112,12 @@ void write_matrix(const Session& session, const std::filesystem::path& path, std
 }
 
 template void write_matrix(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
-                           const MatrixStore<double>&);
+                           const MatrixStore<double>&, const std::function<std::string()>&);
 template void write_matrix(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
-                           const MatrixStore<float>&);
+                           const MatrixStore<float>&, const std::function<std::string()>&);
 template void write_matrix(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
-                           const MatrixStore<std::complex<double>>&);
+                           const MatrixStore<std::complex<double>>&, const std::function<std::string()>&);
 template void write_matrix(const Session&, const std::filesystem::path&, std::int64_t, std::int64_t,
-                           const MatrixStore<std::complex<float>>&);
+                           const MatrixStore<std::complex<float>>&, const std::function<std::string()>&);
 
 }  // namespace steelyard

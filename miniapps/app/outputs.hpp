@@ -65,9 +65,10 @@ using MatrixStore = std::function<void(const BlockSink<Element>& sink)>;
 
 /// Writes a matrix whose blocks are spread over the ranks as a NumPy file, which appears under its name only when it is
 /// whole. Does nothing where `path` is empty, the user having named none. For double, float and std::complex of both.
-/// Collective. @throws CollectiveError when it cannot be written or `store` throws; nothing is left behind then
+/// Collective. @param behind makes bytes that follow the array, on all ranks once all blocks are stored
+/// @throws CollectiveError when it cannot be written or `store` throws; nothing is left behind then
 template <class Element>
 void write_matrix(const Session& session, const std::filesystem::path& path, std::int64_t rows, std::int64_t columns,
-                  const MatrixStore<Element>& store);
+                  const MatrixStore<Element>& store, const std::function<std::string()>& behind = {});
 
 }  // namespace steelyard

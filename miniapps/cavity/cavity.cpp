@@ -41,7 +41,7 @@ void require_flow_outputs(const Options& options) {
   for (const auto& [option, path] : {std::pair{"--output", options.run.output},
                                      {"--profiles", options.profiles},
                                      {"--picture", options.picture},
-                                     {"--checkpoint", options.checkpoint}}) {
+                                     {"--checkpoint", options.run.checkpoint}}) {
     if (path.empty()) continue;
     const auto [other, is_new] = names.emplace(std::filesystem::absolute(path).lexically_normal(), option);
     if (!is_new) {
@@ -133,8 +133,6 @@ class Run : public AppRun {
     if (even_flow_) speedups_.push_back(even_s_ / repetition.seconds);
   }
 
-  bool ends_itself() const override { return !options_.checkpoint.empty(); }
-
   Outcome outcome(const Measurement& measurement, Plan& plan) override {
     Outcome outcome;
     outcome.of_what = fmt::format("for {:g} steps to t = {:.6g}", steps(), state_.time);
@@ -161,7 +159,7 @@ class Run : public AppRun {
       write_file(path, writer, state_);
       if (!result.empty()) write_file(result / in_result, writer, state_);
     };
-    write_file(options_.checkpoint, write_checkpoint, state_);
+    write_file(options_.run.checkpoint, write_checkpoint, state_);
     write(options_.run.output, "flow.vti", write_flow_vti);
     write(options_.profiles, "centre_lines.csv", write_centre_lines);
     write(options_.picture, "flow.png", write_flow_picture);
@@ -172,16 +170,16 @@ class Run : public AppRun {
   void read_start() {
     std::string note;
     frame_.collectively([&] {
-      if (options_.restart.empty()) {
+      if (options_.run.restart.empty()) {
         start_ = FlowState::at_rest(problem_);
       } else {
-        Checkpoint checkpoint = read_checkpoint(options_.restart, problem_);
+        Checkpoint checkpoint = read_checkpoint(options_.run.restart, problem_);
         note = checkpoint.note(problem_);
         start_ = std::move(checkpoint.state);
       }
       end_ = make_end(options_, problem_, start_.time);
     });
-    if (options_.restart.empty()) return;
+    if (options_.run.restart.empty()) return;
     frame_.session().print(fmt::format("restart    from step {} at t = {:.6g}\n", start_.steps, start_.time));
     if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
   }
@@ -214,16 +212,13 @@ class Run : public AppRun {
     if (!path.empty()) frame_.write([&] { frame_.on_root([&] { writer(path, problem_, state); }); });
   }
 
-  /// Writes a checkpoint where one is due. @return whether the run goes on. Collective.
+  /// @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
     frame_.step_done(steps, end_.steady > 0.0 ? 0 : end_.steps);
-    if (options_.checkpoint.empty()) return true;
-    const bool is_interrupted = frame_.is_interrupted();
-    const bool is_due = options_.checkpoint_every > 0 && steps % options_.checkpoint_every == 0;
-    if (is_interrupted || is_due) write_file(options_.checkpoint, write_checkpoint, flow_->gather());
-    if (!is_interrupted) return true;
-    frame_.session().print(fmt::format("checkpoint {} after {} steps\n", options_.checkpoint.string(), steps));
-    return false;
+    return frame_.checkpoint(steps, steps - 1, [&] {
+      const FlowState state = flow_->gather();
+      frame_.on_root([&] { write_checkpoint(options_.run.checkpoint, problem_, state); });
+    });
   }
 
   double steps() const { return static_cast<double>(log_.steps); }
@@ -319,7 +314,7 @@ class Cavity : public MiniAppOf<Options> {
     return {"cavity",
             "Lid-driven cavity flow on host and companion units at once, on slices sized by speed models",
             "steps",
-            {.steps = true, .platform = true, .output = true},
+            {.steps = true, .platform = true, .output = true, .checkpoint = true},
             true};
   }
   void add_options(const AppOptions& parsers) override { cavity::add_options(parsers, options_); }

@@ -118,12 +118,6 @@ void add_flow_options(CLI::App& parser, Options& options) {
   };
   add_file("--profiles", options.profiles, "Where velocities on the centre lines go, beside Ghia's (CSV)");
   add_file("--picture", options.picture, "Where a picture of speed and streamlines goes (PNG)");
-  add_file("--checkpoint", options.checkpoint,
-           "Where the flow goes, for --restart: at the end, and when the run is interrupted");
-  add_number(parser, "--checkpoint-every", options.checkpoint_every,
-             "Steps after which it goes there too, as the run goes on", 1, no_limit)
-      ->needs("--checkpoint");
-  add_file("--restart", options.restart, "Checkpoint to go on from (default: from rest)");
 }
 
 }  // namespace

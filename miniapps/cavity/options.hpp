@@ -35,9 +35,6 @@ struct Options {
   bool compare_even = false;
   std::filesystem::path profiles;
   std::filesystem::path picture;
-  std::filesystem::path checkpoint;
-  std::int64_t checkpoint_every = 0;  ///< steps; 0: only when the run ends or is interrupted
-  std::filesystem::path restart;
   std::optional<std::pair<double, double>> iterations;  ///< of a step: for momentum, for pressure
   std::filesystem::path sample;                         ///< result folder of a run with such steps
 };

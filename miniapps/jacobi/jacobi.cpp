@@ -12,6 +12,7 @@
 #include "core/spaces.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "core/typed_options.hpp"
+#include "miniapps/app/checkpoint.hpp"
 #include "miniapps/app/frame.hpp"
 #include "models/communication/message_pattern.hpp"
 #include "partition/algorithms.hpp"
@@ -59,7 +60,10 @@ class UnitSystem {
   /// next_i = (b_i - sum_{j != i} a_ij x_j) / a_ii for the unit's rows; the caller fences.
   void sweep() { for_rows("steelyard::jacobi::sweep", Sweep{a_, b_, x_, next_, first_, /*multiplies_only=*/false}); }
 
-  void clear_x() { Kokkos::deep_copy(space_, x_, 0.0); }
+  void set_x(const std::vector<double>& values) {
+    const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> from(values.data(), values.size());
+    Kokkos::deep_copy(space_, x_, from);
+  }
   const Vector& x() const { return x_; }        ///< n elements
   const Vector& next() const { return next_; }  ///< one for each of the unit's equations
   std::int64_t n() const { return x_.extent_int(0); }
@@ -205,11 +209,16 @@ class Run : public AppRun {
       : frame_(frame),
         n_(n),
         steps_(static_cast<double>(frame.options().steps)),
-        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {}
+        group_(frame.comm(), frame.co_execution(), frame.units(), frame.slots()) {
+    read_start();
+  }
 
   double memory_bytes() const override { return static_cast<double>(n_) * bytes_of_row(n_); }
   void describe(RunRecord& record) const override { record.params["n"] = static_cast<double>(n_); }
   std::string title(const RunRecord&) const override { return fmt::format("jacobi {0} x {0} double", n_); }
+  std::string notes(const RunRecord&) const override {
+    return frame_.options().restart.empty() ? "" : fmt::format("restart    from step {}\n", start_.steps);
+  }
 
   std::optional<Plan> plan() override {
     return frame_.is_dynamic() ? std::optional(frame_.even_plan(n_)) : std::nullopt;
@@ -222,11 +231,12 @@ class Run : public AppRun {
   }
   void load() override {
     if (rows_ != start_rows_) distribute(start_rows_);
-    group_.run([&](const auto& peer) { systems_[peer].clear_x(); });
+    group_.run([&](const auto& peer) { systems_[peer].set_x(start_x_); });
   }
 
   UnitSeconds run() override {
-    return (frame_.is_dynamic() ? iterate_balanced() : iterate(0, frame_.options().steps)) / std::max(1.0, steps_);
+    const bool stops = frame_.is_dynamic() || !frame_.options().checkpoint.empty();
+    return (stops ? iterate_in_steps() : iterate(0, frame_.options().steps)) / std::max(1.0, steps_);
   }
 
   /// Every step makes the largest error at most half as large, and rounding adds a little to it.
@@ -239,7 +249,7 @@ class Run : public AppRun {
       first_error = std::max(first_error, solution(i));
     }
     const double rounding = std::numeric_limits<double>::epsilon() * 4.0 * std::sqrt(static_cast<double>(n_));
-    return FoundError{error, first_error * std::exp2(-steps_) + rounding,
+    return FoundError{error, first_error * std::exp2(-steps_ - static_cast<double>(start_.steps)) + rounding,
                       "the solution, from which every step halves the distance"};
   }
 
@@ -259,13 +269,34 @@ class Run : public AppRun {
     return outcome;
   }
   void write_files() override {
-    const std::vector<double> x = whole_x();
-    frame_.write_output<double>(n_, 1, [&](const BlockSink<double>& sink) {
-      if (frame_.session().is_root()) sink(0, 0, 1, x);
-    });
+    if (!frame_.options().checkpoint.empty()) frame_.write([&] { save(frame_.options().steps); });
+    frame_.write_output<double>(n_, 1, whole_x_of_root());
   }
 
  private:
+  MatrixStore<double> whole_x_of_root() const {
+    return [this, x = whole_x()](const BlockSink<double>& sink) {
+      if (frame_.session().is_root()) sink(0, 0, 1, x);
+    };
+  }
+  /// Writes the checkpoint after so many steps of this run. Collective.
+  void save(std::int64_t steps) const {
+    Checkpoint now = start_;
+    now.steps += steps;
+    write_checkpoint<double>(frame_.session(), frame_.options().checkpoint, now, whole_x_of_root());
+  }
+  /// Where the run goes on from. Collective.
+  void read_start() {
+    const std::filesystem::path& restart = frame_.options().restart;
+    start_ = {n_, 1, {{"app", "jacobi"}}, 0};
+    start_x_.assign(static_cast<std::size_t>(n_), 0.0);
+    if (restart.empty()) return;
+    frame_.collectively([&] {
+      start_ = read_checkpoint<double>(restart, start_);
+      read_npy_block<double>(restart, read_npy_matrix_header<double>(restart), 0, 0, n_, 1, start_x_);
+    });
+  }
+
   /// Gives every unit its rows, which it makes in its own memory. Collective.
   void distribute(const std::vector<std::int64_t>& rows) {
     rows_ = rows;
@@ -288,14 +319,18 @@ class Run : public AppRun {
     });
   }
 
-  /// Iterates with rows that move when the steps' own times show that it pays. Source: 000, section 6.1.5.
-  UnitSeconds iterate_balanced() {
-    balancer_.emplace(frame_.balancer(rows_));
+  /// Iterates with a checkpoint where it is due and, where the run is dynamic, with rows that move when the steps' own
+  /// times show that it pays. Source: 000, section 6.1.5.
+  UnitSeconds iterate_in_steps() {
+    if (frame_.is_dynamic()) balancer_.emplace(frame_.balancer(rows_));
     UnitSeconds sum;
     for (std::int64_t step = 0; step < frame_.options().steps; ++step) {
       const UnitSeconds seconds = iterate(step, step + 1);
       sum += seconds;
-      if (balancer_->record(seconds, steps_ - static_cast<double>(step + 1))) distribute(balancer_->units());
+      if (!frame_.checkpoint(step + 1, step, [&] { save(step + 1); })) break;
+      if (balancer_ && balancer_->record(seconds, steps_ - static_cast<double>(step + 1))) {
+        distribute(balancer_->units());
+      }
     }
     return sum;
   }
@@ -315,6 +350,8 @@ class Run : public AppRun {
   std::optional<RowGather> gather_;
   std::vector<std::int64_t> start_rows_, rows_;  ///< of every slot, at the start and now
   std::optional<StepBalancer> balancer_;         ///< of a repetition that balances itself
+  Checkpoint start_;                             ///< where the run goes on from
+  std::vector<double> start_x_;
 };
 
 class Jacobi : public MiniApp {
@@ -323,7 +360,7 @@ class Jacobi : public MiniApp {
     return {"jacobi",
             "Jacobi's method for a dense system on host and companion units at once",
             "iterate",
-            {.steps = true, .platform = true, .output = true}};
+            {.steps = true, .platform = true, .output = true, .checkpoint = true}};
   }
   RunOptions& run_options() override { return run_; }
   void add_options(const AppOptions& parsers) override {

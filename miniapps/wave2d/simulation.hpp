@@ -33,7 +33,8 @@ class Simulation {
   /// Gets rectangles of the current level, some rows at a time.
   using Sink = std::function<void(const Rectangle& part, std::span<const Scalar> values)>;
   /// Is called between two passes with the seconds of this rank's units in the last one, and the steps that are left.
-  using BetweenPasses = std::function<void(const UnitSeconds& pass_s, std::int64_t steps_left)>;
+  /// @return whether the passes go on
+  using BetweenPasses = std::function<bool(const UnitSeconds& pass_s, std::int64_t steps_left)>;
 
   /// @param rectangles of every slot; together they cover the grid once
   /// @param time_tile steps per pass
@@ -61,11 +62,11 @@ class Simulation {
     halos_->forget();
   }
 
-  /// Hands out this rank's own points of the current level, a unit's rows in order.
-  void store(const Sink& sink) const {
+  /// Hands out this rank's own points of a level, a unit's rows in order.
+  void store(const Sink& sink, Level level = Level::current) const {
     units_.for_each([&](const auto& unit) {
       for_staged_rows(unit.owned(), [&](const Rectangle& part, std::span<Scalar> values) {
-        unit.store(Level::current, part, values.data());
+        unit.store(level, part, values.data());
         sink(part, values);
       });
     });
@@ -79,7 +80,7 @@ class Simulation {
       const std::int64_t now = std::min(steps - done, at_once);
       const UnitSeconds seconds = advance_passes(done, now, times);
       done += now;
-      if (done < steps) between_passes(seconds, steps - done);
+      if (done < steps && !between_passes(seconds, steps - done)) break;
     }
     return times;
   }

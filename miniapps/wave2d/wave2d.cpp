@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "comm/collective.hpp"
 #include "core/base/errors.hpp"
@@ -14,6 +15,7 @@
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
 #include "core/typed_options.hpp"
+#include "miniapps/app/checkpoint.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "miniapps/wave2d/calibration.hpp"
@@ -128,6 +130,9 @@ void complete(Options& options) {
   if (options.run.levels == 2 && options.balancing != Balancing::model) {
     throw InvalidArgument("--levels 2 goes by models (expected --balance model)");
   }
+  if (!options.run.restart.empty() && !options.run.input.empty()) {
+    throw InvalidArgument("--input with --restart, which has a field (expected one of the two)");
+  }
   if (options.level != BalanceLevel::both && !tries_out) {
     throw InvalidArgument("--balance-level goes with --balance binary or ternary");
   }
@@ -149,6 +154,7 @@ class Run : public AppRun {
     frame.on_root([&] {
       if (options.frames > 0) require_writable(options.frame_folder / "frame_0000.png");
     });
+    read_start();
   }
 
   double memory_bytes() const override { return levels_held(1) * problem_.points() * sizeof(Scalar); }
@@ -167,6 +173,10 @@ class Run : public AppRun {
   std::string title(const RunRecord& record) const override {
     return fmt::format("wave2d {} x {} {}, order {}, {} boundary, C = {:g}", problem_.rows, problem_.columns,
                        record.settings.at("element"), problem_.order, record.settings.at("boundary"), problem_.courant);
+  }
+
+  std::string notes(const RunRecord&) const override {
+    return options_.run.restart.empty() ? "" : fmt::format("restart    from step {}\n", start_.steps);
   }
 
   /// Rows that are found by trying out, or by the times of the run's own passes, do not go by models.
@@ -217,19 +227,25 @@ class Run : public AppRun {
   /// With `--balance dynamic` rows move between units and ranks where the models that the run's own passes make promise
   /// more than moving costs. Every rank decides the same. Source: 000, section 6.1.5.
   UnitSeconds run() override {
-    const auto rebalance = [&](const UnitSeconds& pass_s, std::int64_t steps_left) {
-      if (!balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) return;
-      redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
+    std::int64_t saved = 0;
+    const auto between_passes = [&](const UnitSeconds& pass_s, std::int64_t steps_left) {
+      if (balancer_ && balancer_->record(pass_s, static_cast<double>(steps_left) / time_tile_)) {
+        redistribution_s_ += simulation_->redistribute(row_slices(problem_, balancer_->units()));
+      }
+      const std::int64_t done = options_.run.steps - steps_left, before = std::exchange(saved, done);
+      return frame_.checkpoint(done, before, [&] { save(done); });
     };
-    times_ = balancer_ ? simulation_->advance(options_.run.steps, rebalance) : simulation_->advance(options_.run.steps);
+    const bool stops = balancer_ || !options_.run.checkpoint.empty();
+    times_ =
+        simulation_->advance(options_.run.steps, stops ? between_passes : typename Simulation<Scalar>::BetweenPasses());
     return times_.unit_s / std::max(1.0, static_cast<double>(options_.run.steps));
   }
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
   std::optional<FoundError> check() override {
-    if (!options_.run.input.empty()) return std::nullopt;
-    const double exact = wave_.exact_amplitude(options_.run.steps);
-    const double discrete = wave_.discrete_amplitude(options_.run.steps);
+    if (!options_.run.input.empty() || !start_.problem["standing_wave"]) return std::nullopt;
+    const std::int64_t steps = start_.steps + options_.run.steps;
+    const double exact = wave_.exact_amplitude(steps), discrete = wave_.discrete_amplitude(steps);
     double error = 0.0, analytic_error = 0.0;
     std::vector<double> shape;
     simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
@@ -244,7 +260,7 @@ class Run : public AppRun {
     });
     analytic_error_ = frame_.max(analytic_error);
     // However many steps, a field that is off by a tenth of the wave is wrong.
-    const double roundings = accumulated_roundings(static_cast<double>(options_.run.steps));
+    const double roundings = accumulated_roundings(static_cast<double>(steps));
     const double tolerance = std::min(0.1, static_cast<double>(std::numeric_limits<Scalar>::epsilon()) * roundings);
     return FoundError{error, tolerance, "the scheme's exact standing wave"};
   }
@@ -282,6 +298,7 @@ class Run : public AppRun {
     return outcome;
   }
   void write_files() override {
+    if (!options_.run.checkpoint.empty()) frame_.write([&] { save(options_.run.steps); });
     frame_.write_output<Scalar>(problem_.rows, problem_.columns, [&](const BlockSink<Scalar>& sink) {
       simulation_->store([&](const Rectangle& part, std::span<const Scalar> values) {
         sink(part.row, part.column, part.columns, values);
@@ -293,9 +310,50 @@ class Run : public AppRun {
  private:
   std::vector<std::int64_t> even_rows() const { return partition::even_slices(problem_.rows, frame_.slots().size()); }
 
+  /// The previous level, and the current one below it.
+  Checkpoint state(std::int64_t steps) const {
+    Checkpoint state{2 * problem_.rows, problem_.columns, {}, steps};
+    state.problem = {{"app", "wave2d"},
+                     {"order", problem_.order},
+                     {"boundary", word_of(boundary_names, problem_.boundary)},
+                     {"courant", problem_.courant}};
+    return state;
+  }
+  std::int64_t first_row(Level level) const { return level == Level::current ? problem_.rows : 0; }
+  /// Writes the checkpoint after so many steps of this run. Collective.
+  void save(std::int64_t steps) const {
+    Checkpoint now = state(start_.steps + steps);
+    now.problem["standing_wave"] = start_.problem.at("standing_wave");
+    write_checkpoint<Scalar>(frame_.session(), options_.run.checkpoint, now, [&](const BlockSink<Scalar>& sink) {
+      for (const Level level : {Level::previous, Level::current}) {
+        simulation_->store(
+            [&](const Rectangle& part, std::span<const Scalar> values) {
+              sink(first_row(level) + part.row, part.column, part.columns, values);
+            },
+            level);
+      }
+    });
+  }
+  /// Where the run goes on from. Collective.
+  void read_start() {
+    start_ = state(0);
+    start_.problem["standing_wave"] = options_.run.input.empty();
+    if (options_.run.restart.empty()) return;
+    frame_.on_root([&] { start_ = read_checkpoint<Scalar>(options_.run.restart, state(0)); });
+    start_.steps = static_cast<std::int64_t>(frame_.max(static_cast<double>(start_.steps)));
+    start_.problem["standing_wave"] =
+        frame_.max(frame_.session().is_root() && start_.problem.value("standing_wave", false) ? 1.0 : 0.0) > 0.0;
+  }
+
   void load_initial() {
     frame_.collectively([&] {
+      const std::filesystem::path& restart = options_.run.restart;
+      const NpyHeader header = restart.empty() ? NpyHeader{} : read_npy_matrix_header<Scalar>(restart);
       simulation_->load([&](Level level, const Rectangle& part, std::span<Scalar> values) {
+        if (!restart.empty()) {
+          return read_npy_block<Scalar>(restart, header, first_row(level) + part.row, part.column, part.rows,
+                                        part.columns, values);
+        }
         fill_initial(problem_, wave_, options_.run.input, level, part, values);
       });
     });
@@ -331,6 +389,7 @@ class Run : public AppRun {
   StandingWave wave_;
   int time_tile_ = 1;
   std::vector<Rectangle> rectangles_;  ///< of every slot, at the start of a repetition
+  Checkpoint start_;                   ///< where the run goes on from; without its elements
   std::optional<Simulation<Scalar>> simulation_;
   std::optional<MemoryBound> bound_;
   std::optional<StepBalancer> balancer_;  ///< of a repetition that balances itself
@@ -346,7 +405,13 @@ class Wave2d : public MiniAppOf<Options> {
     return {"wave2d",
             "2D wave equation on host and companion units at once, on slices sized by speed models",
             "advance",
-            {.steps = true, .type = true, .platform = true, .barrier = true, .input = true, .output = true},
+            {.steps = true,
+             .type = true,
+             .platform = true,
+             .barrier = true,
+             .input = true,
+             .output = true,
+             .checkpoint = true},
             true};
   }
   void add_options(const AppOptions& parsers) override { wave2d::add_options(parsers, options_); }

@@ -20,7 +20,7 @@ namespace {
 void add_all_options(CLI::App& parser, Options& options) {
   add_standard_options(parser);
   const AppOptions parsers(parser, Verb::run);
-  add_run_options(parsers, options.run, {.steps = true, .platform = true, .output = true});
+  add_run_options(parsers, options.run, {.steps = true, .platform = true, .output = true, .checkpoint = true});
   cavity::add_options(parsers, options);
 }
 
@@ -63,8 +63,8 @@ std::string meaning(const Words& words) {
          fmt::format("{} {} {} ", end.steps, end.steady, options.compare_even) +
          fmt::format("{} {} {} {} {} {} ", run.partition, run.levels, run.repetitions, run.warmups,
                      static_cast<int>(run.check), run.dry_run) +
-         fmt::format("{} {} {} {} {}", options.profiles.string(), options.picture.string(), options.checkpoint.string(),
-                     options.restart.string(), run.output.string());
+         fmt::format("{} {} {} {} {}", options.profiles.string(), options.picture.string(), run.checkpoint.string(),
+                     run.restart.string(), run.output.string());
 }
 
 /// Options as the help says that they are where nobody types them.

@@ -1,10 +1,13 @@
 // What runs and measurements leave that are told to end, and what they show until then.
+#include <catch2/catch_get_random_seed.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "models/fpm_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/app_runs.hpp"
+#include "tests/models/random_models.hpp"
 
 namespace steelyard::tests::test_interruptions {
 namespace {
@@ -80,6 +83,52 @@ TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps, a
   const Words whole = problem + words("--checkpoint whole --steps " + std::to_string(steps));
   good_run(1, cavity, whole, folder.path());
   CHECK(folder.read("stopped") == folder.read("whole"));
+}
+
+TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has the bits of one that never ended") {
+  const std::filesystem::path& program = GENERATE_REF(jacobi, wave2d);
+  const std::string name = program.filename();
+  const TemporaryFolder folder;
+  Random random(Catch::getSeed());
+  const auto shared_out = [&](int ranks) {
+    Words words{"--distribution"};
+    std::string shares;
+    for (int i = 0; i < 2 * ranks; ++i) shares += (i > 0 ? ":" : "") + std::to_string(whole(random, 1, 9));
+    words.push_back(shares);
+    if (program == wave2d) words = words + Words{"--time-tile", std::to_string(whole(random, 1, 8))};
+    return words;
+  };
+  const Words problem = words("--size 53 --check all") + (program == wave2d ? words("--boundary neumann") : Words{});
+  for (int trial = 0; trial < 6; ++trial) {
+    const int first = whole(random, 0, 40), second = whole(random, 0, 40), ranks = whole(random, 1, 3);
+    const auto steps = [](int count) { return Words{"--steps", std::to_string(count)}; };
+    good_run(1, program, problem + steps(first + second) + words("--output whole.npy"), folder.path());
+    good_run(ranks, program, problem + steps(first) + words("--checkpoint half") + shared_out(ranks), folder.path());
+    good_run(4 - ranks, program,
+             problem + steps(second) + words("--restart half --output parts.npy") + shared_out(4 - ranks),
+             folder.path());
+    INFO(name << ", " << first << " + " << second << " steps");
+    CHECK(folder.read("whole.npy") == folder.read("parts.npy"));
+  }
+  // Old or new, never neither and never a part.
+  Command run(
+      {2, program, problem + words("--steps 100000000 --checkpoint killed --checkpoint-every 7"), folder.path(), {}});
+  for (int i = 0; i < 3000 && !std::filesystem::exists(folder / "killed"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(whole(random, 0, 300)));
+  run.send(SIGKILL);
+  run.wait();
+  const Outcome after = good_run(1, program, problem + words("--restart killed --steps 3"), folder.path());
+  CHECK(number_after(after.out, "from step ") >= 7);
+  // Of other problems, and damaged.
+  std::string bytes = folder.read("killed");
+  bytes[bytes.size() / 2] ^= 1;
+  folder.write("damaged", bytes);
+  folder.write("cut", bytes.substr(0, bytes.size() - 40));
+  expect_refused(program, {{problem + words("--restart " + (folder / "damaged").string()), "checksum"},
+                           {problem + words("--restart " + (folder / "cut").string()), "end"},
+                           {words("--size 54 --restart " + (folder / "killed").string()), "shape"}});
 }
 
 TEST_CASE("An interrupted measurement keeps the points that it has") {
