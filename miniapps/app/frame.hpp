@@ -176,7 +176,7 @@ class OtherWork {
   /// Cores that others keep busy on average, on the node with the most of them; NaN where a system does not say.
   /// Collective.
   double cores() const;
-  /// Why times mean little beside work on so many cores; empty where it is next to none.
+  /// Reason to doubt times beside others' work on this many cores; empty below 0.25 cores or 5 % of all.
   std::string doubt(double cores) const;
 
  private:

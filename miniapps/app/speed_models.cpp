@@ -100,7 +100,7 @@ std::vector<models::FpmFile> describe_slots(const Frame& frame, const KernelFact
   return files;
 }
 
-/// What a model says of its origin that is not so of the slot; empty where there is nothing.
+/// Differences between the origin that a model names and the slot; empty where there are none.
 std::string other_origin(const models::FpmFile& model, const models::FpmFile& slot) {
   const auto processor = [](const models::FpmFile& file) {
     const std::size_t comma = file.machine.find(", ");

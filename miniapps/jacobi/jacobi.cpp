@@ -279,7 +279,7 @@ class Run : public AppRun {
       if (frame_.session().is_root()) sink(0, 0, 1, x);
     };
   }
-  /// Writes the checkpoint after so many steps of this run. Collective.
+  /// Writes the checkpoint of the state `steps` steps after this run's start. Collective.
   void save(std::int64_t steps) const {
     Checkpoint now = start_;
     now.steps += steps;

@@ -320,7 +320,7 @@ class Run : public AppRun {
     return state;
   }
   std::int64_t first_row(Level level) const { return level == Level::current ? problem_.rows : 0; }
-  /// Writes the checkpoint after so many steps of this run. Collective.
+  /// Writes the checkpoint of the state `steps` steps after this run's start. Collective.
   void save(std::int64_t steps) const {
     Checkpoint now = state(start_.steps + steps);
     now.problem["standing_wave"] = start_.problem.at("standing_wave");

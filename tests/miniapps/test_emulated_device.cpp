@@ -127,7 +127,7 @@ TEST_CASE(
   CHECK((share > 1.5 && share < 2.5));
 }
 
-TEST_CASE("A speed model tells of as many devices as it was measured with, and of no other number") {
+TEST_CASE("A speed model is refused for another number of devices than it was measured with") {
   const TemporaryFolder folder;
   const std::vector<std::string> environment{"STEELYARD_EMULATED_DEVICE=devices=2"};
   for (const std::string measured : {"device", "2device"}) {

@@ -67,7 +67,7 @@ const std::string points =
     "{\"key\": \"a\", \"command\": \"x\", \"values\": {\"step\": \"a\", \"n\": 1, \"t\": 0.5}}\n"
     "{\"key\": \"b\", \"command\": \"x\", \"values\": {\"step\": \"a\", \"n\": 2, \"t\": 0.75}}\n";
 
-/// What a run leaves.
+/// Result files of a run.
 Files results_of_a_run(const std::string& folder) {
   RunRecord record;
   record.app = "wave2d";

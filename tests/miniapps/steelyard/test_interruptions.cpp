@@ -121,7 +121,7 @@ TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has th
   run.wait();
   const Outcome after = good_run(1, program, problem + words("--restart killed --steps 3"), folder.path());
   CHECK(number_after(after.out, "from step ") >= 7);
-  // Of other problems, and damaged.
+  // Checkpoints of other problems, and damaged ones.
   std::string bytes = folder.read("killed");
   bytes[bytes.size() / 2] ^= 1;
   folder.write("damaged", bytes);
