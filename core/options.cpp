@@ -280,7 +280,8 @@ void add_run_options(const AppOptions& parsers, RunOptions& options, const Optio
     add_number(parser, "--checkpoint-every", options.checkpoint_every,
                "Steps after which it goes there too, as the run goes on", 1, std::numeric_limits<std::int64_t>::max())
         ->needs("--checkpoint");
-    parser.add_option("--restart", options.restart, "Checkpoint that the run continues from; --steps counts from there")
+    parser
+        .add_option("--restart", options.restart, "Checkpoint that the run continues from; --steps counts from there")
         ->type_name("FILE")
         ->each(once);
   }

@@ -176,7 +176,7 @@ class OtherWork {
   /// Cores that others keep busy on average, on the node with the most of them; NaN where a system does not say.
   /// Collective.
   double cores() const;
-  /// Reason to doubt times beside others' work on this many cores; empty below 0.25 cores or 5 % of all.
+  /// Reason to doubt times beside others' work on this many cores; empty below 0.25 cores and below 5 % of all.
   std::string doubt(double cores) const;
 
  private:
