@@ -338,9 +338,41 @@ void add_standard_options(CLI::App& parser) {
                                                    build_info().commit.substr(0, 12)));
 }
 
+namespace {
+
+/// Arguments without `--kokkos-NAME[=VALUE]`, of which each sets the variable `KOKKOS_NAME` that Kokkos has for the
+/// same.
+/// @throws InvalidArgument for other names
+std::vector<const char*> take_kokkos_options(int argc, const char* const* argv) {
+  static const std::vector<std::string> names{"device-id",           "disable-warnings", "map-device-id-by",
+                                              "num-threads",         "tools-args",       "tools-libs",
+                                              "print-configuration", "tune-internals"};
+  constexpr std::string_view prefix = "--kokkos-";
+  std::vector<const char*> others;
+  for (const char* const* argument = argv; argument < argv + argc; ++argument) {
+    const std::string text = *argument;
+    if (!text.starts_with(prefix)) {
+      others.push_back(*argument);
+      continue;
+    }
+    const std::size_t equals = text.find('=');
+    std::string name = text.substr(prefix.size(), equals - prefix.size());
+    if (std::ranges::find(names, name) == names.end()) {
+      throw InvalidArgument(fmt::format("{} (expected {} with one of: {})", text, prefix, fmt::join(names, ", ")));
+    }
+    std::ranges::transform(name, name.begin(),
+                           [](char c) { return c == '-' ? '_' : static_cast<char>(std::toupper(c)); });
+    ::setenv(("KOKKOS_" + name).c_str(), equals == std::string::npos ? "true" : text.substr(equals + 1).c_str(), 1);
+  }
+  return others;
+}
+
+}  // namespace
+
 std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv) {
   try {
-    parser.parse(argc, argv);
+    const std::vector<const char*> arguments = take_kokkos_options(argc, argv);
+    parser.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::CallForVersion&) {
     return parser.version() + "\n";
   } catch (const CLI::CallForHelp&) {

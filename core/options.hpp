@@ -120,7 +120,8 @@ void add_grid_options(const AppOptions& parsers, GridOptions& grid, std::int64_t
 /// Adds `-h,--help` and `--version`, which parse_command_line() answers.
 void add_standard_options(CLI::App& parser);
 
-/// Parses; returns text to print (help, version) instead of running, or nothing.
+/// Parses; returns text to print (help, version) instead of running, or nothing. Kokkos' own options, `--kokkos-…`,
+/// become the environment variables that it has for the same.
 /// @throws InvalidArgument with one line that names the argument; for an option with an empty value
 std::optional<std::string> parse_command_line(CLI::App& parser, int argc, const char* const* argv);
 

@@ -14,10 +14,12 @@ namespace steelyard {
 namespace {
 
 /// With this many host threads and this device (-1: Kokkos chooses), without Kokkos' advice about OMP_PROC_BIND:
-/// threads are bound through hwloc. Starts the host's spaces alone on a machine without a device.
+/// threads are bound through hwloc. @throws RuntimeFailure for a build with a device on a machine without one
 void initialize_kokkos(int threads, int device) {
-  if (companion_is_device && device_count() == 0) leave_out_device();
-  // Kokkos ends a program where these differ from what it is told here, even by one warning or thread.
+  if (companion_is_device && device_count() == 0) {
+    throw RuntimeFailure("no GPU on this machine, without which this build does not start");
+  }
+  // Kokkos ends a program where these differ from what it is told here, which has been made of them.
   for (const char* variable : {"KOKKOS_NUM_THREADS", "KOKKOS_DEVICE_ID", "KOKKOS_DISABLE_WARNINGS"}) {
     ::unsetenv(variable);
   }

@@ -73,18 +73,19 @@ const LayoutEntry* layout_entry(const Machine& machine, const PlanRequest& reque
   return request.layout != nullptr ? &request.layout->entry(machine.host_name(), rank_on_node) : nullptr;
 }
 
-/// The GPU that a rank of this node drives, or the first of `count`: what its layout line says, otherwise one rank
-/// after the other.
+/// The GPU that a rank of this node drives, or the first of `count`: what its layout line says, or KOKKOS_DEVICE_ID,
+/// otherwise one rank after the other.
 int choose_device(int rank_on_node, const LayoutEntry* entry, int devices, int count) {
-  if (entry == nullptr || entry->suboptions.count("device") == 0) {
-    return devices > 0 ? rank_on_node % (devices / count) * count : -1;
-  }
-  const std::string& text = entry->suboptions.at("device");
-  const int device = parse_count("device", text, 0);
+  const bool by_layout = entry != nullptr && entry->suboptions.count("device") != 0;
+  const char* const by_environment = std::getenv("KOKKOS_DEVICE_ID");
+  if (!by_layout && by_environment == nullptr) return devices > 0 ? rank_on_node % (devices / count) * count : -1;
+  const std::string text = by_layout ? entry->suboptions.at("device") : by_environment;
+  const std::string what = by_layout ? "device" : "KOKKOS_DEVICE_ID";
+  const int device = parse_count(what, text, 0);
   // A build without GPUs emulates them all with its Serial companion.
   if (devices == 0) return -1;
   if (device > devices - count) {
-    throw InvalidArgument(fmt::format("device is \"{}\" (expected a number below {})", text, devices - count + 1));
+    throw InvalidArgument(fmt::format("{} is \"{}\" (expected a number below {})", what, text, devices - count + 1));
   }
   return device;
 }

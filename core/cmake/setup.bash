@@ -81,7 +81,7 @@ steelyard_choose_device() {
   if [[ -n $found ]]; then
     steelyard_gpu=true
   else
-    steelyard_say "no GPU on this machine: built for $steelyard_architecture, run on the host alone"
+    steelyard_say "no GPU on this machine: built for $steelyard_architecture, not run"
     steelyard_stand_in_for_driver
   fi
 }

@@ -2,21 +2,32 @@
 include(GNUInstallDirs)
 include(steelyard_commit)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
+else()
+  # A part of another project makes of itself what that asks for.
+  set_directory_properties(PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 if(NOT DEFINED CMAKE_INSTALL_RPATH)
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 
-option(STEELYARD_NATIVE "Compile for the processor of this machine" ON)
-if(STEELYARD_NATIVE)
+# Sources of the suite include its headers by their paths from the root of the tree, everybody else as steelyard/…: by this
+# link, or as they are installed.
+set(STEELYARD_HEADERS ${PROJECT_BINARY_DIR}/include/steelyard)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${STEELYARD_HEADERS} SYMBOLIC)
+
+option(STEELYARD_NATIVE "Compile for the processor of this machine" ${PROJECT_IS_TOP_LEVEL})
+if(STEELYARD_NATIVE AND NOT CMAKE_CROSSCOMPILING)
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-march=native STEELYARD_HAS_MARCH_NATIVE)
   if(STEELYARD_HAS_MARCH_NATIVE)
@@ -42,7 +53,7 @@ endif()
 
 # steelyard_library(NAME PAIRS … HEADERS … SOURCES … LINK …)
 # A library `steelyard::NAME` of this folder; a pair is NAME.hpp and NAME.cpp. Headers are given by their path from here,
-# included from the root of the tree, installed, and each compiled alone by the target `all_verify_interface_header_sets`.
+# installed, and each compiled alone by the target `all_verify_interface_header_sets`.
 # A component of the CMake package, which core/cmake/steelyard-config.cmake.in knows.
 function(steelyard_library name)
   cmake_parse_arguments(arg "" "" "PAIRS;HEADERS;SOURCES;LINK" ${ARGN})
@@ -53,14 +64,19 @@ function(steelyard_library name)
   add_library(steelyard_${name} ${arg_SOURCES})
   add_library(steelyard::${name} ALIAS steelyard_${name})
   set_target_properties(steelyard_${name} PROPERTIES EXPORT_NAME ${name})
-  target_sources(steelyard_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  list(TRANSFORM arg_HEADERS PREPEND ${STEELYARD_HEADERS}/${folder}/)
+  target_sources(steelyard_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_BINARY_DIR}/include FILES ${arg_HEADERS})
+  target_include_directories(steelyard_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_compile_features(steelyard_${name} PUBLIC cxx_std_20)
   target_link_libraries(steelyard_${name} PUBLIC ${arg_LINK})
   steelyard_warnings(steelyard_${name})
   set_property(GLOBAL APPEND PROPERTY STEELYARD_LIBRARIES ${name})
-  install(TARGETS steelyard_${name} EXPORT steelyard-${name} COMPONENT libraries
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steelyard COMPONENT libraries)
+  if(PROJECT_IS_TOP_LEVEL)
+    install(TARGETS steelyard_${name} EXPORT steelyard-${name} COMPONENT libraries
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libraries)
+  endif()
 endfunction()
 
 function(steelyard_warnings target)

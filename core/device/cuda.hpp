@@ -12,7 +12,6 @@
 
 namespace steelyard::vendor {
 
-inline constexpr auto kokkos_key = "150_Cuda";  ///< of the space among those that Kokkos starts
 using Stream = cudaStream_t;
 inline int device_of(const CompanionExecution& queue) { return queue.cuda_device(); }
 inline Stream stream_of(const CompanionExecution& queue) { return queue.cuda_stream(); }

@@ -20,10 +20,6 @@ struct GemmCall;
 /// Devices that this process can use; 0 in a host build. Callable before Kokkos is initialised.
 int device_count();
 
-/// Lets Kokkos::initialize() start the host's spaces alone, on a machine without a device. Nothing may use the device's
-/// spaces nor pinned memory from then on. @throws RuntimeFailure where Kokkos starts with a device only
-void leave_out_device();
-
 /// Model, PCI address and memory of a device; empty in a host build or where the back end does not tell.
 struct DeviceFacts {
   std::string name;

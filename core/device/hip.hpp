@@ -13,7 +13,6 @@
 
 namespace steelyard::vendor {
 
-inline constexpr auto kokkos_key = "150_HIP";  ///< of the space among those that Kokkos starts
 using Stream = hipStream_t;
 inline int device_of(const CompanionExecution& queue) { return queue.hip_device(); }
 inline Stream stream_of(const CompanionExecution& queue) { return queue.hip_stream(); }

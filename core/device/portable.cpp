@@ -30,8 +30,6 @@ void copy_rows(const CompanionExecution& queue, const RowCopy& copy) {
 
 int device_count() { return companion_is_device ? Kokkos::num_devices() : 0; }
 
-void leave_out_device() { throw RuntimeFailure("no GPU on this machine, without which this build does not start"); }
-
 DeviceFacts device_facts(int /*device*/) { return {}; }
 
 std::int64_t team_scratch_bytes(int /*team_size*/) {

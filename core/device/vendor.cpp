@@ -12,11 +12,6 @@
 #include "core/host_blas.hpp"
 #include STEELYARD_DEVICE_CALLS
 
-// Kokkos' own list of what it starts, for leave_out_device(); not a public header.
-#define KOKKOS_IMPL_PUBLIC_INCLUDE
-#include <impl/Kokkos_ExecSpaceManager.hpp>
-#undef KOKKOS_IMPL_PUBLIC_INCLUDE
-
 namespace steelyard {
 namespace {
 
@@ -39,14 +34,6 @@ void check_fft(vendor::FftStatus status, const char* what) {
 
 /// Makes the queue's device that of the calling thread.
 void select_device_of(const Queue& queue) { select_device(vendor::device_of(queue)); }
-
-/// A space that Kokkos has nothing to do for.
-struct NoSpace : Kokkos::Impl::ExecSpaceBase {
-  void initialize(const Kokkos::InitializationSettings&) override {}
-  void finalize() override {}
-  void static_fence(const std::string&) override {}
-  void print_configuration(std::ostream&, bool) override {}
-};
 
 /// Handle from a vendor's library, released by `destroy`.
 template <class Handle, auto destroy>
@@ -159,11 +146,6 @@ int device_count() {
   return devices;
 }
 
-void leave_out_device() {
-  Kokkos::Impl::ExecSpaceManager::get_instance().register_space_factory(vendor::kokkos_key,
-                                                                        std::make_unique<NoSpace>());
-}
-
 DeviceFacts device_facts(int device) {
   vendor::DeviceProperties properties{};
   if (vendor::device_properties(&properties, device) != vendor::success) return {};
@@ -184,7 +166,7 @@ std::int64_t team_scratch_bytes(int team_size) {
   return of_device - of_kokkos;
 }
 
-int current_device() { return device_count() > 0 ? vendor::device_of(Queue()) : -1; }
+int current_device() { return vendor::device_of(Queue()); }
 
 void select_device(int device) {
   if (device >= 0) check(vendor::set_device(device), "selecting a device");

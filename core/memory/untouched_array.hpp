@@ -6,8 +6,6 @@
 #include <string>
 #include <type_traits>
 
-#include "core/device/device.hpp"
-
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -32,40 +30,33 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 }
 
 /// Elements in a memory space, not initialised: they end up near the threads that write them first. Large arrays on a
-/// host begin with a huge page. Pinned memory of a machine without a device is a host's. Copies share the elements.
+/// host begin with a huge page. Copies share the elements.
 template <class Element, class MemorySpace>
 class UntouchedArray {
  public:
   UntouchedArray() = default;
   /// @param label what Kokkos' tools call the memory
   UntouchedArray(const std::string& label, std::size_t elements) {
-    const auto properties = Kokkos::view_alloc(Kokkos::WithoutInitializing, label);
-    if (is_pinned && device_count() == 0) {
-      allocate(unpinned_, properties, elements);
-    } else {
-      allocate(memory_, properties, elements);
-    }
+    allocate(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), elements);
   }
   /// Allocates in the order of a unit's queue, where its backend does.
   template <class Execution>
   UntouchedArray(const Execution& space, const std::string& label, std::size_t elements) {
-    allocate(memory_, Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), elements);
+    allocate(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), elements);
   }
 
   Element* data() const { return first_; }
 
  private:
-  using HostView = Kokkos::View<Element*, Kokkos::HostSpace>;
-  static constexpr bool is_pinned =
-      std::is_same_v<MemorySpace, PinnedMemory> && !std::is_same_v<MemorySpace, Kokkos::HostSpace>;
+  using Memory = Kokkos::View<Element*, MemorySpace>;
 
   /// In huge pages less than a page stays free before the first element, and less than a page behind the last.
-  template <class View, class Properties>
-  void allocate(View& memory, const Properties& properties, std::size_t elements) {
+  template <class Properties>
+  void allocate(const Properties& properties, std::size_t elements) {
     const std::size_t bytes = elements * sizeof(Element);
-    const bool in_huge_pages = std::is_same_v<View, HostView> && worth_huge_pages(bytes);
-    memory = View(properties, elements + (in_huge_pages ? 2 * huge_page_bytes / sizeof(Element) : 0));
-    first_ = memory.data();
+    const bool in_huge_pages = std::is_same_v<MemorySpace, Kokkos::HostSpace> && worth_huge_pages(bytes);
+    memory_ = Memory(properties, elements + (in_huge_pages ? 2 * huge_page_bytes / sizeof(Element) : 0));
+    first_ = memory_.data();
     if (!in_huge_pages) return;
     void* first = first_;
     std::size_t room = bytes + huge_page_bytes;
@@ -73,8 +64,7 @@ class UntouchedArray {
     advise_huge_pages(first, bytes);
   }
 
-  Kokkos::View<Element*, MemorySpace> memory_;
-  HostView unpinned_;  ///< instead, without a device to pin it for
+  Memory memory_;
   Element* first_ = nullptr;
 };
 

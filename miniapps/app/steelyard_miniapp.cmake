@@ -41,7 +41,7 @@ endfunction()
 
 # Results of a program outside the tree name the commit of its project.
 function(steelyard_name_commit program)
-  if(NOT TARGET steelyard_app)
+  if(NOT PROJECT_NAME STREQUAL "steelyard")
     steelyard_add_commit(${program} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/program_commit.cpp.in)
   endif()
 endfunction()

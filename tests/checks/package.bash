@@ -29,7 +29,15 @@ for missing in core colour; do
   fi
   grep -q "component $missing" "$build/package/log"
 done
+# A part of another project, from a folder of its own; further down one that is fetched.
+try subdirectory "-DSTEELYARD=$root" -DPROGRAMS=partition -DSTEELYARD_ENABLE_{KOKKOS,MPI}=OFF \
+  -DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,PNG}=ON "$@"
+cmake --build "$build/package/subdirectory"
+"$build/package/subdirectory/partition"
 [[ -e $prefix/include/steelyard/comm ]] || exit 0
+try fetched "-DSTEELYARD=file://$root" -DPROGRAMS="core;comm;app" "$@"
+cmake --build "$build/package/fetched" --target core
+"$build/package/fetched/core"
 try everything -DCOMPONENTS="core;comm;app" -DPROGRAMS="core;comm;app" "$@"
 cmake --build "$build/package/everything"
 for program in core comm app; do "$build/package/everything/$program"; done

@@ -155,7 +155,7 @@ TEMPLATE_TEST_CASE("products are those of a naive sum, whatever the numbers, and
 
 TEMPLATE_TEST_CASE("matrices that do not fit together are refused with their extents", "", HostExecution,
                    CompanionExecution) {
-  const auto space = unit_space<TestType>();
+  const auto space = TestType();
   const auto sized = [](std::int64_t rows, std::int64_t columns) {
     return matrix_at<TestType, double>(nullptr, rows, columns, columns);
   };

@@ -69,7 +69,7 @@ struct Pieces {
 
 template <class Execution, class Scalar>
 std::vector<Scalar> in_pieces(const Operands<Scalar>& operands, std::int64_t piece) {
-  const auto space = tests::unit_space<Execution>();
+  const auto space = Execution();
   using Kernel = Pieces<Execution, Scalar>;
   using HostView = Kokkos::View<const Scalar*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const auto copy = [](const std::vector<Scalar>& values) {

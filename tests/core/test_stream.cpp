@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("STREAM's kernels leave in all elements what the benchmark ex
                    HostExecution, CompanionExecution) {
   // Fewer than a team has, as many, and not a multiple of anything.
   for (const std::int64_t elements : {1, 7, 4096, 32768, 100003}) {
-    const Stream<TestType> stream(tests::unit_space<TestType>(), elements);
+    const Stream<TestType> stream(TestType(), elements);
     const auto count = static_cast<double>(elements);
     CHECK(stream.bytes(StreamKernel::copy) == 16.0 * count);
     CHECK(stream.bytes(StreamKernel::scale) == 16.0 * count);
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("a pass subtracts the first array from the second, once for e
                    HostExecution, CompanionExecution) {
   for (const std::int64_t count : {1, 511, 512, (1 << 15) - 1, (1 << 15) + 1, 200001}) {
     CAPTURE(count);
-    const auto space = tests::unit_space<TestType>();
+    const auto space = TestType();
     CHECK(MemoryBoundProbe<TestType>(space, count).bytes() == 24.0 * static_cast<double>(count));
     const std::int64_t elements = count + 3;
     const PassArrays<TestType, 2> arrays(space, "steelyard::tests::arrays", elements);

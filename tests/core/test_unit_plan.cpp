@@ -19,8 +19,6 @@ using Kind = ProcessingUnit::Kind;
 
 namespace {
 
-bool companion_here() { return has_companion && (!companion_is_device || device_count() > 0); }
-
 /// Plans of all ranks of one node.
 std::vector<RankUnits> plan_node(const Machine& machine, int ranks, std::optional<UnitChoice> units) {
   std::vector<RankUnits> plans;
@@ -71,7 +69,7 @@ TEST_CASE("ranks of a node share out all its cores as evenly as can be; more ran
 }
 
 TEST_CASE("a companion takes one core of its rank's share; where there is only one, it is shared and said to be") {
-  if (!companion_here()) SKIP("this build or machine has no companion");
+  if (!has_companion) SKIP("this build has no companion");
   for (const int cores : {1, 2, 3, 8}) {
     const SyntheticMachine machine(cores);
     for (int ranks = 1; ranks <= cores; ++ranks) {
@@ -95,14 +93,14 @@ TEST_CASE("a companion takes one core of its rank's share; where there is only o
 
 TEST_CASE("a rank drives what it was asked to, otherwise all that there is") {
   const RankUnits all = plan_node(this_machine(), 1, std::nullopt)[0];
-  CHECK(all.count() == (companion_here() ? 2 : 1));
+  CHECK(all.count() == (has_companion ? 2 : 1));
   const RankUnits host = plan_node(this_machine(), 1, UnitChoice::host)[0];
   REQUIRE(host.host);
   CHECK_FALSE(host.companion);
   CHECK(host.host->kind == Kind::host);
   CHECK(host.host->cores == this_machine().cores());
   for (const UnitChoice choice : {UnitChoice::device, UnitChoice::host_and_device}) {
-    if (!companion_here()) {
+    if (!has_companion) {
       CHECK_THROWS_MATCHES(plan_node(this_machine(), 1, choice), InvalidArgument,
                            MessageMatches(ContainsSubstring("units " + format_unit_choice(choice)) &&
                                           ContainsSubstring("expected host")));
@@ -233,7 +231,7 @@ TEST_CASE("slowdowns of command line and layout multiply, each for the units it 
   CHECK(Slowdowns({"rank01=5", "rank1=3"}).factor(1, Kind::companion) == 15.0);
   CHECK(Slowdowns({"rank9=1", "rank10=1"}).highest_rank() == 10);
   CHECK(Slowdowns({"host=2"}).highest_rank() == -1);
-  if (!companion_here()) return;
+  if (!has_companion) return;
   const RankUnits both = plan_with_layout(*machine, "all host+device slowdown=1.25,device_slowdown=2", request);
   CHECK(both.host->slowdown == 2.0 * 3.0 * 1.5 * 1.25);
   CHECK(both.companion->slowdown == 7.0 * 3.0 * 1.25 * 2.0);
@@ -267,7 +265,7 @@ TEST_CASE("slowdowns, suboptions and cores without sense are refused with their 
   second.rank_on_node = 1;
   CHECK_THROWS_MATCHES(plan_with_layout(*machine, "0 host", second), InvalidArgument,
                        MessageMatches(ContainsSubstring("test.layout") && ContainsSubstring("rank 1")));
-  if (!companion_here()) return;
+  if (!has_companion) return;
   for (const char* fields : {"device=-1", "device=first", "device=", "device_slowdown=0"}) {
     CHECK_THROWS_AS(plan_with_layout(*machine, std::string("all device ") + fields), InvalidArgument);
   }
@@ -364,7 +362,7 @@ TEST_CASE("a companion holds in core what fits under the kernel's cap of its mem
 }
 
 TEST_CASE("ranks that drive the same device plan with no more than its memory together, others with all of theirs") {
-  if (!companion_is_device || device_count() == 0) SKIP("this build or machine has no device");
+  if (!companion_is_device) SKIP("this build has no device");
   for (int ranks = 1; ranks <= 5; ++ranks) {
     std::map<int, double> planned;
     for (const RankUnits& units : plan_node(this_machine(), ranks, std::nullopt)) {

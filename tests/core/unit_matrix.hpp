@@ -26,7 +26,7 @@ class UnitMatrix {
         leading_(leading),
         pinned_("host", static_cast<std::size_t>(rows * leading)),
         host_(pinned_.data(), static_cast<std::size_t>(rows * leading)),
-        own_(Kokkos::view_alloc(unit_space<Execution>(), "own"), static_cast<std::size_t>(rows * leading)) {
+        own_(Kokkos::view_alloc(Execution(), "own"), static_cast<std::size_t>(rows * leading)) {
     std::fill_n(host_.data(), host_.size(), between_rows<Scalar>);
   }
 

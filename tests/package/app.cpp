@@ -1,7 +1,7 @@
 // A mini-app of somebody else's, as far as its command line.
 #include <CLI/CLI.hpp>
 
-#include "miniapps/app/mini_app.hpp"
+#include "steelyard/miniapps/app/mini_app.hpp"
 
 int main() {
   steelyard::RunOptions options;

@@ -1,6 +1,6 @@
 // A program of somebody else's over MPI.
-#include "comm/collective.hpp"
-#include "comm/session.hpp"
+#include "steelyard/comm/collective.hpp"
+#include "steelyard/comm/session.hpp"
 
 int main(int argc, char** argv) {
   const steelyard::Session session(argc, argv);

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "core/co_execution.hpp"
-#include "core/runtime.hpp"
-#include "core/spaces.hpp"
-#include "core/unit_plan.hpp"
+#include "steelyard/core/co_execution.hpp"
+#include "steelyard/core/runtime.hpp"
+#include "steelyard/core/spaces.hpp"
+#include "steelyard/core/unit_plan.hpp"
 
 /// pi / 4 = 1 - 1/3 + 1/5 - 1/7 + …
 struct Leibniz {

@@ -1,9 +1,9 @@
 // A program of somebody else's, which only wants to distribute work: it sees the installed headers and libraries.
 #include <vector>
 
-#include "core/base/statistics.hpp"
-#include "models/kinds/model_kinds.hpp"
-#include "partition/algorithms.hpp"
+#include "steelyard/core/base/statistics.hpp"
+#include "steelyard/models/kinds/model_kinds.hpp"
+#include "steelyard/partition/algorithms.hpp"
 
 int main() {
   const steelyard::models::ConstantModel slow(10.0), fast(30.0);

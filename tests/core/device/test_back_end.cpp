@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("a device's BLAS multiplies matrices with any leading dimensi
   using Unit = UnitMatrix<CompanionExecution, TestType>;
   constexpr int m = 7, n = 5, k = 9;
   std::mt19937_64 random(5);
-  for (const CompanionExecution& queue : companion_queues(2)) {
+  for (const CompanionExecution& queue : make_queues(2)) {
     for (const int room : {0, 3}) {
       const Unit a(m, k, k + room), b(k, n, n + room), c(m, n, n + 2 * room);
       for (const Unit* const matrix : {&a, &b, &c}) {
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("a device's FFT is the transform by its definition, row by ro
                    float) {
   if (!has_device_libraries) SKIP("this build has no device");
   using Complex = std::complex<long double>;
-  const CompanionExecution queue = companion_queues(1).front();
+  const CompanionExecution queue = make_queues(1).front();
   std::mt19937_64 random(6);
   std::uniform_real_distribution<TestType> any(TestType{-1}, TestType{1});
   for (const DeviceFftRows& rows : {DeviceFftRows{1, 2, 1, false, false}, DeviceFftRows{12, 1, 12, false, false},
@@ -131,7 +131,7 @@ TEST_CASE("rows come back from a device, over another place on it, as they were 
   struct Shape {
     std::size_t rows, row_bytes, host_pitch, first_pitch, second_pitch;
   };
-  const CompanionExecution queue = companion_queues(1).front();
+  const CompanionExecution queue = make_queues(1).front();
   for (const Shape x : {Shape{0, 8, 8, 8, 8}, Shape{1, 0, 8, 8, 8}, Shape{1, 1, 1, 1, 1}, Shape{5, 24, 24, 24, 24},
                         Shape{7, 24, 40, 32, 24}, Shape{3, 1000, 1000, 1024, 4096}, Shape{64, 8, 64, 16, 512}}) {
     using Bytes = Kokkos::View<unsigned char*, DeviceOf<CompanionExecution>>;
@@ -210,7 +210,7 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
   Random random(3);
   for (int trial = 0; trial < 12; ++trial) {
     // A single queue does all that it is given in that order.
-    const std::vector<CompanionExecution> queues = companion_queues(1 + trial % 3);
+    const std::vector<CompanionExecution> queues = make_queues(1 + trial % 3);
     REQUIRE(queues.size() == 1 + static_cast<std::size_t>(trial) % 3);
     const Cells values("cells", cells);
     std::vector<std::uint64_t> expected(cells, 0);
@@ -238,7 +238,7 @@ TEST_CASE("operations that wait for the events of those whose cells they use hav
 }
 
 TEST_CASE("an event that stands for no work holds nothing back, and a copy stands for what the original did") {
-  const std::vector<CompanionExecution> queues = companion_queues(2);
+  const std::vector<CompanionExecution> queues = make_queues(2);
   const Cells values("cells", 2);
   Kokkos::fence();
   QueueEvent().make_wait(queues[0]);
@@ -258,7 +258,7 @@ TEST_CASE("an event that stands for no work holds nothing back, and a copy stand
 }
 
 TEST_CASE("a queue's moments are as far apart as on the host's clock, with the work between them, and add up") {
-  const CompanionExecution queue = companion_queues(1).front();
+  const CompanionExecution queue = make_queues(1).front();
   const Cells values("cells", 1);
   Kokkos::fence();
   const double before_s = now_s();
@@ -287,7 +287,7 @@ TEST_CASE("a queue's moments are as far apart as on the host's clock, with the w
 }
 
 TEST_CASE("moments of different queues have one clock: what waits for an event starts when that has happened") {
-  const std::vector<CompanionExecution> queues = companion_queues(3);
+  const std::vector<CompanionExecution> queues = make_queues(3);
   const Cells values("cells", 1);
   Kokkos::fence();
   std::vector<QueueEvent> starts, ends;

@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("all elements are for use, in the memory of that label, pinne
     CAPTURE(elements);
     const auto count = static_cast<std::size_t>(elements);
     const Noting noting;
-    const UntouchedArray<double, Memory> array(unit_space<TestType>(), label, count);
+    const UntouchedArray<double, Memory> array(TestType(), label, count);
     expect_elements<TestType>(array.data(), elements);
     const UntouchedArray<float, Memory> without_queue(label, count);
     expect_elements<TestType>(without_queue.data(), elements);
@@ -181,7 +181,7 @@ namespace {
 template <class Execution, class Scalar>
 void check_copies(Random& random, std::int64_t rows, std::int64_t columns) {
   using Unit = UnitMatrix<Execution, Scalar>;
-  const auto space = unit_space<Execution>();
+  const auto space = Execution();
   const auto made = [&] { return Unit(rows, columns, columns + std::max<std::int64_t>(0, any_of(random, -4, 9))); };
   const Unit sent = made(), first = made(), second = made(), found = made();
   const auto number = [&](std::int64_t i, std::int64_t j) { return static_cast<Scalar>(i * columns + j + 1); };

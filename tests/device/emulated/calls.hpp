@@ -22,7 +22,6 @@
 
 namespace steelyard::vendor {
 
-inline constexpr auto kokkos_key = "400_Emulated";  ///< of the space among those that Kokkos starts
 using Stream = emulated::Queue*;
 inline int device_of(const EmulatedDevice& queue) { return queue.queue().device(); }
 inline Stream stream_of(const EmulatedDevice& queue) { return &queue.queue(); }

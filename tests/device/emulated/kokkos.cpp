@@ -33,7 +33,7 @@ std::shared_ptr<emulated::Queue>& default_queue() {
 /// Has Kokkos start, fence and end the emulated device with its own spaces, and tell it the labels of kernels, unless a
 /// tool asks for these. Otherwise Kokkos would fence before it tells them, and no program could forget to.
 const bool registered = [] {
-  Kokkos::Impl::initialize_space_factory<EmulatedDevice>(vendor::kokkos_key);
+  Kokkos::Impl::initialize_space_factory<EmulatedDevice>("400_Emulated");
   namespace tools = Kokkos::Tools::Experimental;
   tools::set_begin_parallel_for_callback(
       [](const char* label, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) { emulated::name_next_work(label); });

@@ -19,7 +19,6 @@
 
 namespace steelyard::vendor {
 
-inline constexpr auto kokkos_key = "100_Serial";
 using Stream = int;
 inline int device_of(const CompanionExecution& /*queue*/) { return 0; }
 inline Stream stream_of(const CompanionExecution& /*queue*/) { return 0; }

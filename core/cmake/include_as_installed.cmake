@@ -1,0 +1,10 @@
+# What is installed includes headers of the suite as everybody does, as steelyard/…, in place of their paths in the tree.
+foreach(folder IN LISTS steelyard_installed)
+  set(place "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${folder}")
+  file(GLOB_RECURSE files "${place}/*.hpp" "${place}/*.cpp" "${place}/*.cpp.in")
+  foreach(file IN LISTS files)
+    file(READ "${file}" text)
+    string(REGEX REPLACE "#include \"(core|models|partition|comm|miniapps|tests)/" "#include \"steelyard/\\1/" text "${text}")
+    file(WRITE "${file}" "${text}")
+  endforeach()
+endforeach()
