@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -104,11 +105,12 @@ class BufferedExchange : public UnitExchange {
   using Buffers = std::vector<MessageBuffer<Element, Message>>;
 
   /// @param messages between all slots, in the same order on all ranks
-  /// @param in_device_memory whether messages between a device and other ranks stay in its memory where MPI reaches
-  /// them there; all others lie in host memory
-  BufferedExchange(UnitGroup& group, std::vector<Message> messages, bool in_device_memory = false)
+  /// @param in_device_memory whether a message of so many bytes between a device and another rank stays in the device's
+  /// memory, where MPI must reach it; all others lie in host memory
+  BufferedExchange(
+      UnitGroup& group, std::vector<Message> messages,
+      const std::function<bool(double bytes)>& in_device_memory = [](double) { return false; })
       : UnitExchange(group), messages_(std::move(messages)) {
-    in_device_memory = in_device_memory && mpi_takes_device_memory();
     const auto rank_of = [&](int slot) { return group.slots()[static_cast<std::size_t>(slot)].rank; };
     std::array<std::int64_t, 2> room = {0, 0};  // by home
     std::vector<Place> places;
@@ -116,7 +118,9 @@ class BufferedExchange : public UnitExchange {
       const bool leaves = rank_of(message.from) == group.rank(), arrives = rank_of(message.to) == group.rank();
       const bool of_companion = (leaves ? message.from : message.to) == group.slot(Kind::companion);
       if (!leaves && !arrives) continue;
-      const Home home = in_device_memory && of_companion && leaves != arrives ? Home::unit : Home::host;
+      const bool is_direct = of_companion && leaves != arrives &&
+                             in_device_memory(static_cast<double>(message.points()) * sizeof(Element));
+      const Home home = is_direct ? Home::unit : Home::host;
       std::int64_t& taken = room[static_cast<std::size_t>(home)];
       places.push_back({&message, home, leaves, arrives, taken});
       taken += 2 * padded(message.points());
@@ -144,6 +148,8 @@ class BufferedExchange : public UnitExchange {
 
   /// Messages between all slots.
   const std::vector<Message>& messages() const { return messages_; }
+  /// Whether messages of this rank stay in its device's memory.
+  bool uses_device_memory() const { return device_memory_.extent(0) > 0; }
   /// Buffers that a unit packs in the exchange that it has begun.
   const Buffers& leaving(Kind kind) const { return leaving_[exchanges(kind) % 2][unit_index(kind)]; }
   /// Buffers that have arrived after finish(), valid until the unit begins the next exchange but one; none before the

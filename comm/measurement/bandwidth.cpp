@@ -10,8 +10,10 @@
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/unit_exchange.hpp"
 #include "core/base/statistics.hpp"
 #include "core/device/device.hpp"
+#include "core/memory/host_copy.hpp"
 #include "core/memory/unit_memory.hpp"
 #include "core/timing.hpp"
 
@@ -164,6 +166,42 @@ std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rou
         result.push_back(time_copies(fmt::format("{}, pinned, {} devices at once", name, all.size()), bytes, rounds,
                                      [&](std::size_t count) { copies.run(count, to_device); }));
       }
+    }
+  }
+  return result;
+}
+
+std::vector<CopyTimes> time_device_messages(MPI_Comm comm, const std::vector<int>& bytes, int rounds) {
+  std::vector<CopyTimes> result;
+  if constexpr (companion_is_device) {
+    int rank = 0;
+    STEELYARD_MPI(MPI_Comm_rank(comm, &rank));
+    const std::vector<double> devices = all_gather(comm, {static_cast<double>(device_count())});
+    if (devices.size() < 2 || devices[0] * devices[1] == 0.0 || rank > 1 || bytes.empty()) return result;
+    const auto largest = static_cast<std::size_t>(std::ranges::max(bytes));
+    const CompanionExecution space;
+    const Kokkos::View<char*, CompanionExecution::memory_space> device("device", largest);
+    const Kokkos::View<char*, PinnedMemory> host("host", largest);
+    for (const bool is_direct : {false, true}) {
+      if (is_direct && !mpi_takes_device_memory()) continue;
+      char* const data = is_direct ? device.data() : host.data();
+      const auto send = [&](std::size_t count) {
+        if (!is_direct) copy_to_host(space, host.data(), device.data(), count);
+        space.fence();
+        STEELYARD_MPI(MPI_Send(data, static_cast<int>(count), MPI_BYTE, 1 - rank, 0, comm));
+      };
+      const auto receive = [&](std::size_t count) {
+        STEELYARD_MPI(MPI_Recv(data, static_cast<int>(count), MPI_BYTE, 1 - rank, 0, comm, MPI_STATUS_IGNORE));
+        if (!is_direct) copy_from_host(space, device.data(), host.data(), count);
+        space.fence();
+      };
+      result.push_back(time_copies(is_direct ? "device to device, direct" : "device to device, staged", bytes, rounds,
+                                   [&](std::size_t count) {
+                                     if (rank == 0) send(count);
+                                     receive(count);
+                                     if (rank == 1) send(count);
+                                   }));
+      for (models::MessageTime& message : result.back().times) message.time_s /= 2.0;
     }
   }
   return result;

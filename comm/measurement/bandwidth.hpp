@@ -50,4 +50,8 @@ double time_copies_to(const std::vector<int>& devices, std::size_t bytes);
 /// @param bytes growing sizes, each at least 1
 std::vector<CopyTimes> time_device_copies(const std::vector<int>& bytes, int rounds);
 
+/// Times messages between the devices of ranks 0 and 1, half of a round trip each: `device to device, staged` in pinned
+/// host memory and, where MPI takes device memory, `…, direct`. Nothing on other ranks or without devices. Collective.
+std::vector<CopyTimes> time_device_messages(MPI_Comm comm, const std::vector<int>& bytes, int rounds);
+
 }  // namespace steelyard

@@ -95,6 +95,7 @@ Frame::Frame(const Session& session, const RunOptions& options, const RankUnits&
   slots_ = gather_slots(session, units);
   for (const UnitRecord& unit : record_.units) slowdowns_.push_back(unit.slowdown);
   if (options.check == CheckLevel::none) record_.check.against = "--check none";
+  if (!options.platform.empty()) collectively([&] { platform_ = models::read_platform_file(options.platform); });
 }
 
 double Frame::trial_s(const MeasurableKernel& kernel, const std::vector<std::int64_t>& units) {
@@ -118,9 +119,8 @@ StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::
 }
 
 std::optional<Channels> Frame::channels(const MessageFacts& message) {
-  models::Platform platform;
+  models::Platform platform = platform_;
   if (!options().platform.empty()) {
-    collectively([&] { platform = models::read_platform_file(options().platform); });
   } else if (ranks() == 1) {
     return Channels{{}, models::Placement({}, {0}, {})};
   } else {
@@ -254,6 +254,10 @@ std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::strin
   outcome.figures["share_of_bound"] = share;
   return fmt::format("speed      {}, {:.0f} % of the {} bound{} ({:.1f} GB/s)\n", speed, 100.0 * share,
                      in_memory ? "memory" : "cache", bound, bytes_per_s() / 1e9);
+}
+
+bool Frame::sends_from_device(double bytes) const {
+  return mpi_takes_device_memory() && platform_.is_faster_direct(bytes).value_or(true);
 }
 
 void Frame::doubt(const std::string& why) {

@@ -60,6 +60,9 @@ class Frame : public Resources {
   void note(const std::string& line) override { session_.print(line); }
   /// Says why numbers may mislead, in the output and in `run.json`.
   void doubt(const std::string& why);
+  /// Whether a message between a device and another rank goes out of the device's memory: where MPI takes it, unless by
+  /// the channels of `--platform` it takes less time staged in host memory.
+  bool sends_from_device(double bytes) const;
   double memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) override;
   double start_s() override;
   void on_all_ranks(const std::function<void()>& work) const override { collectively(work); }
@@ -115,6 +118,7 @@ class Frame : public Resources {
   RunRecord record_;  ///< that the run keeps and prints, put together by run_mini_app()
   std::optional<Progress> progress_;
   std::vector<std::string> failures_;  ///< of files
+  models::Platform platform_;          ///< of `--platform`; empty without
 };
 
 /// Computation units of every slot, which move while a run goes on, the same on every rank: partition::LoadBalancer on

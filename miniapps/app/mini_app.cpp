@@ -141,6 +141,7 @@ void record_measurement(RunRecord& record, const Plan& plan, const Measurement& 
 void record_outcome(RunRecord& record, const Outcome& outcome) {
   record.phases = outcome.phases;
   for (const auto& [name, value] : outcome.params) record.params[name] = value;
+  for (const auto& [name, word] : outcome.settings) record.settings[name] = word;
   for (const auto& [name, value] : outcome.figures) record.figures[name] = value;
   for (const auto& [name, point] : outcome.points) record.points[name] = point;
   for (const PhaseTime& phase : record.phases) {

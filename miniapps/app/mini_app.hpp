@@ -41,6 +41,7 @@ struct Measurement {
 struct Outcome {
   std::vector<PhaseTime> phases;                      ///< of a repetition
   std::map<std::string, double> params;               ///< that the run has chosen, such as its steps
+  std::map<std::string, std::string> settings;        ///< that the run has chosen
   std::map<std::string, double> figures;              ///< kept in `run.json`
   std::map<std::string, std::vector<double>> points;  ///< kept in `run.json`
   std::string above;                                  ///< lines between the table of units and the line `time`

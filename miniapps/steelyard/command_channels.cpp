@@ -169,12 +169,17 @@ std::string add_memory(const Session& session, const RankUnits& units, models::P
   return text;
 }
 
-/// Hockney's channels for copies between host and device, measured on rank 0. Collective.
+/// Hockney's channels for copies between host and device, measured on rank 0, and for messages between devices of ranks
+/// 0 and 1. Collective.
 std::string add_copies(const Session& session, const CalibrateOptions& options, models::Platform& platform) {
   std::string text;
   if constexpr (companion_is_device) {
+    const std::vector<int> sizes = calibration_sizes(options.depth);
+    const std::vector<CopyTimes> messages = time_device_messages(session.comm(), sizes, options.rounds);
     on_root(session.comm(), [&] {
-      for (const CopyTimes& copies : time_device_copies(calibration_sizes(options.depth), options.rounds)) {
+      std::vector<CopyTimes> all = time_device_copies(sizes, options.rounds);
+      all.insert(all.end(), messages.begin(), messages.end());
+      for (const CopyTimes& copies : all) {
         models::Channel channel;
         channel.name = copies.name;
         channel.scope = models::Channel::Scope::device;

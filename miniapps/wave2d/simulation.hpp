@@ -48,6 +48,9 @@ class Simulation {
     allocate(rectangles);
   }
 
+  /// Whether halos leave from a device's memory on some rank. Collective.
+  bool has_direct_halos() const { return frame_.max(halos_->uses_device_memory() ? 1.0 : 0.0) > 0.0; }
+
   /// Sets both levels, halos included.
   void load(const Source& source) {
     group_.run([&](const auto& peer) {
@@ -151,7 +154,8 @@ class Simulation {
       const Rectangle& owned = rectangles_[static_cast<std::size_t>(peer.slot())];
       units_.emplace(peer, problem_, owned, time_tile_, overlap_);
     });
-    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_), /*in_device_memory=*/true);
+    halos_.emplace(group_, halo_messages(problem_, rectangles_, time_tile_),
+                   [&](double bytes) { return frame_.sends_from_device(bytes); });
   }
 
   /// Passes without a stop, each as 003 has them: borders on both units of a rank, exchange started, interior on both

@@ -166,7 +166,6 @@ class Run : public AppRun {
                           {"barrier", options_.run.barrier ? 1.0 : 0.0}});
     record.settings["balance"] = word_of(balancing_names, options_.balancing);
     record.settings["boundary"] = word_of(boundary_names, problem_.boundary);
-    if (companion_is_device) record.settings["device_halos"] = mpi_takes_device_memory() ? "direct" : "staged";
   }
   std::string why_unchecked() const override { return "no reference solution for a given field"; }
 
@@ -289,6 +288,7 @@ class Run : public AppRun {
     for (std::size_t i = 0; i < phase_names.size(); ++i) measured_s.emplace_back(phase_names[i], seconds[i]);
     if (seconds.back() > 0.0) measured_s.emplace_back("waiting", seconds.back());
     outcome.phases = beside_prediction(plan, measured_s);
+    if (companion_is_device) outcome.settings["device_halos"] = simulation_->has_direct_halos() ? "direct" : "staged";
     if (analytic_error_) outcome.figures["analytic_error"] = *analytic_error_;
     if (balancer_) {
       balancer_->sum_up(outcome, plan);

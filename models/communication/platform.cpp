@@ -37,6 +37,16 @@ double Platform::memory_bytes_per_s() const {
   return slowest;
 }
 
+std::optional<bool> Platform::is_faster_direct(double bytes) const {
+  std::map<std::string, double> time_s;
+  for (const char* const way : {"direct", "staged"}) {
+    const auto found = std::ranges::find(channels, fmt::format("device to device, {}", way), &Channel::name);
+    if (found == channels.end()) return std::nullopt;
+    time_s[way] = found->time_s(bytes);
+  }
+  return time_s["direct"] <= time_s["staged"];
+}
+
 const Channel& Platform::channel(int id) const {
   std::vector<int> ids;
   for (const Channel& channel : channels) {

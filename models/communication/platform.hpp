@@ -55,6 +55,9 @@ struct Platform {
   double memory_bytes_per_s() const;
   /// @throws InvalidArgument naming the ids that there are
   const Channel& channel(int id) const;
+  /// Whether a message between devices takes less time out of their own memory than staged in host memory, by Hockney's
+  /// times of the channels `device to device, direct` and `…, staged`; nothing where one of them was not measured.
+  std::optional<bool> is_faster_direct(double bytes) const;
 };
 
 /// Reads a `*.platform.json` file, schema steelyard.platform/1. Only `schema`, `channels` and of each channel `id` and

@@ -1,6 +1,8 @@
 // The programs with a companion that is an emulated device: right whatever it is like, and wrong, which their checks
 // and the tool find, where something is missing that a device needs.
 #include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "models/communication/platform.hpp"
 #include "tests/catch.hpp"
@@ -125,6 +127,35 @@ TEST_CASE(
   }
   const double share = seconds["host to device, pinned, 2 devices at once"] / seconds["host to device, pinned"];
   CHECK((share > 1.5 && share < 2.5));
+}
+
+TEST_CASE("Halos leave from a device's memory where MPI takes it and the platform's channels say that this is faster") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> device{"STEELYARD_EMULATED_DEVICE=mpi=aware,link=100MiB"};
+  const auto run = [&](const std::filesystem::path& program, const Words& arguments) {
+    const Outcome outcome = run_all({{2, program, arguments, folder.path(), device}}).front();
+    INFO(joined(program, arguments) << '\n' << outcome.out << outcome.err);
+    REQUIRE(outcome.status == 0);
+  };
+  run(steelyard_tool, words("calibrate --quick --to 1048576 --output link.platform.json"));
+  models::Platform platform = models::read_platform_file(folder / "link.platform.json");
+  CHECK(platform.is_faster_direct(1 << 20) == true);
+  // What is called direct now is in truth staged, and slower.
+  for (models::Channel& channel : platform.channels) {
+    if (channel.name == "device to device, direct") {
+      channel.name = "device to device, staged";
+    } else if (channel.name == "device to device, staged") {
+      channel.name = "device to device, direct";
+    }
+  }
+  models::write_platform_file(folder / "turned.platform.json", platform);
+  for (const auto& [name, expected] : {std::pair{"link", "direct"}, std::pair{"turned", "staged"}}) {
+    run(STEELYARD_WAVE2D, words("--rows 40 --columns 20000 --steps 6 --units device --warmups 0 --repetitions 1") +
+                              with_models(folder, {1e-6}) + Words{"--platform", name + std::string(".platform.json")} +
+                              Words{"--output", name + std::string(".npy"), "--result", name});
+    CHECK(read_run(folder / name, "wave2d").at("settings").at("device_halos") == expected);
+  }
+  CHECK(folder.read("link.npy") == folder.read("turned.npy"));
 }
 
 TEST_CASE("A speed model is refused for another number of devices than it was measured with") {
