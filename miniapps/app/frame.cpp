@@ -121,6 +121,7 @@ std::optional<Channels> Frame::channels(const MessageFacts& message) {
   models::Platform platform;
   if (!options().platform.empty()) {
     collectively([&] { platform = models::read_platform_file(options().platform); });
+    if (!platform.note.empty()) doubt(platform.note);
   } else if (ranks() == 1) {
     return Channels{{}, models::Placement({}, {0}, {})};
   } else {
@@ -257,6 +258,7 @@ std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::strin
 }
 
 void Frame::doubt(const std::string& why) {
+  if (std::ranges::find(record_.notes, why) != record_.notes.end()) return;
   record_.notes.push_back(why);
   note(fmt::format("note: {}\n", why));
 }
