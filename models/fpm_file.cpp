@@ -119,6 +119,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
     file.unit_cores = unit.text("cores", "");
     file.unit_bound = unit.flag("bound", true);
     file.unit_device = unit.text("device", "");
+    file.unit_blas = unit.text("blas", "");
     file.slowdown = unit.number("slowdown", 1.0);
     if (!(file.slowdown >= 1.0)) unit.fail("slowdown", fmt::format("is {} (expected >= 1)", file.slowdown));
   }
@@ -143,6 +144,7 @@ FpmFile read_fpm(const std::string& name, const nlohmann::json& json) {
   file.machine = reader.text("machine", "");
   file.date = reader.text("date", "");
   file.commit = reader.text("commit", "");
+  file.note = reader.text("note", "");
   if (reader.has("drift")) {
     const JsonReader drift = reader.object("drift");
     file.drift = {drift.number("share"), read_count(drift, "degrees", drift.number("degrees")),
@@ -180,6 +182,7 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
                   {"bound", file.unit_bound},
                   {"device", file.unit_device},
                   {"slowdown", file.slowdown}};
+  if (!file.unit_blas.empty()) json["unit"]["blas"] = file.unit_blas;
   json["computation_unit"] = file.computation_unit;
   json["parameters"] = file.parameters;
   if (!file.parts.empty()) json["parts"] = file.parts;
@@ -191,6 +194,7 @@ nlohmann::ordered_json fpm_json(const FpmFile& file) {
   json["machine"] = file.machine;
   if (!file.date.empty()) json["date"] = file.date;
   json["commit"] = file.commit;
+  if (!file.note.empty()) json["note"] = file.note;
   if (file.drift.degrees > 0) {
     json["drift"] = {{"share", file.drift.share}, {"degrees", file.drift.degrees}, {"rounds", file.drift.rounds}};
   }

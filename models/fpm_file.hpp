@@ -20,6 +20,7 @@ struct FpmFile {
   std::string unit_kind;
   std::string unit_cores;
   std::string unit_device;
+  std::string unit_blas;   ///< with the name of its kernels; empty for a kernel that calls none
   bool unit_bound = true;  ///< false where the operating system refused to bind the unit's threads to its cores
   double slowdown = 1.0;
   std::string computation_unit;              ///< what one unit of work is, in words
@@ -33,6 +34,7 @@ struct FpmFile {
   std::string machine;
   std::string date;  ///< when it was measured, ISO 8601 in UTC
   std::string commit;
+  std::string note;  ///< why its times may mislead; empty where no reason is known
   Drift drift;
   std::vector<MeasuredPoint> points;     ///< sizes strictly increasing
   std::vector<MeasuredPoint> imprecise;  ///< sizes whose measurement ended before it was precise; they do not count

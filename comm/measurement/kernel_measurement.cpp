@@ -219,6 +219,7 @@ models::FpmFile describe_model(const Session& session, const RankUnits& units, P
   file.unit_cores = format_cores(unit.cores);
   file.unit_bound = units.bound;
   file.unit_device = unit.space;
+  if (kind == ProcessingUnit::Kind::host) file.unit_blas = kernel.host_blas;
   file.slowdown = unit.slowdown;
   file.computation_unit = kernel.computation_unit;
   file.parameters = kernel.parameters;

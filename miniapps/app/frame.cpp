@@ -121,6 +121,7 @@ StepBalancer Frame::balancer(const std::vector<std::int64_t>& units, partition::
 std::optional<Channels> Frame::channels(const MessageFacts& message) {
   models::Platform platform = platform_;
   if (!options().platform.empty()) {
+    if (!platform.note.empty()) doubt(platform.note);
   } else if (ranks() == 1) {
     return Channels{{}, models::Placement({}, {0}, {})};
   } else {
@@ -261,6 +262,7 @@ bool Frame::sends_from_device(double bytes) const {
 }
 
 void Frame::doubt(const std::string& why) {
+  if (std::ranges::find(record_.notes, why) != record_.notes.end()) return;
   record_.notes.push_back(why);
   note(fmt::format("note: {}\n", why));
 }

@@ -109,6 +109,7 @@ Processes::Processes(const RunOptions& options, const ProcessCount& count, bool 
   if (!options.platform.empty()) {
     platform_ = models::read_platform_file(options.platform);
     channel_error_ = platform_.error();
+    doubts_.insert(platform_.note);
   } else if (has_messages && ranks() > 1) {
     throw InvalidArgument(fmt::format("--platform is missing (expected measured channels for {} processes)", ranks()));
   }
@@ -162,11 +163,14 @@ models::Placement Processes::placement() const {
   return {platform_, node_of_rank_, kinds};
 }
 
-std::string Processes::concurrency_note() const {
+std::string Processes::notes() const {
   std::vector<int> of_node(static_cast<std::size_t>(nodes()), 0);
   for (const int node : node_of_rank_) ++of_node[static_cast<std::size_t>(node)];
   const int most = *std::max_element(of_node.begin(), of_node.end());
   std::string text;
+  for (const std::string& doubt : doubts_) {
+    if (!doubt.empty()) text += fmt::format("note       {}\n", doubt);
+  }
   for (const models::Channel& channel : platform_.channels) {
     const bool is_used = (channel.scope == models::Channel::Scope::node && most > 1) ||
                          (channel.scope == models::Channel::Scope::network && nodes() > 1);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -191,10 +192,14 @@ class Processes : public Resources {
 
   int nodes() const;
   const models::Platform& platform() const { return platform_; }
-  /// A line for each channel that may be shared by more transfers than it was measured with. Source: 001, section 3.
-  std::string concurrency_note() const;
+  /// Lines about what may mislead: of speed models and channels that say so of themselves, and of each channel that may
+  /// be shared by more transfers than it was measured with. Source: 001, section 3.
+  std::string notes() const;
 
  private:
+  void compare_origins(const std::vector<models::FpmFile>& files, const KernelFacts& /*facts*/) override {
+    for (const models::FpmFile& file : files) doubts_.insert(file.note);
+  }
   void read_layout_file(const std::filesystem::path& path);
   void add_units(int process, UnitChoice choice, const PerUnit<double>& slowdowns);
   /// @throws InvalidArgument for a node that the platform does not name, among nodes of several kinds
@@ -204,6 +209,7 @@ class Processes : public Resources {
   }
 
   models::Platform platform_;
+  std::set<std::string> doubts_;  ///< notes of the files
 };
 
 /// Phases of a run, with their measured seconds, beside those that the plan's first model predicts under their names.

@@ -117,6 +117,7 @@ std::string other_origin(const models::FpmFile& model, const models::FpmFile& sl
   };
   compare("processor", processor(model), processor(slot));
   compare("execution space", model.unit_device, slot.unit_device);
+  compare("BLAS", model.unit_blas, slot.unit_blas);
   compare("cores", cores(model), cores(slot));
   compare("commit", model.commit.substr(0, 12), slot.commit.substr(0, 12));
   return text;
@@ -314,6 +315,7 @@ void Frame::compare_origins(const std::vector<models::FpmFile>& files, const Ker
   std::string first;
   int others = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].note.empty()) doubt(files[i].note);
     const std::string difference = other_origin(files[i], here[i]);
     if (difference.empty()) continue;
     if (!first.empty()) ++others;

@@ -15,6 +15,7 @@
 #include "core/base/errors.hpp"
 #include "core/base/npy.hpp"
 #include "core/gemm.hpp"
+#include "core/host_blas.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/memory/matrix.hpp"
 #include "core/typed_options.hpp"
@@ -175,6 +176,7 @@ class ProductKernel : public MeasurableKernel {
     facts.kernel = "gemm";
     facts.element = element_name(element_);
     facts.computation_unit = computation_unit;
+    facts.host_blas = host_blas().name;
     facts.runs_out_of_core = has_device_memory(use_.memory_bytes);
     facts.device_memory_bytes = use_.memory_bytes;
     return facts;

@@ -226,8 +226,10 @@ ExitCode calibrate(Session& session, CalibrateOptions options) {
     }
     fitted = fit_channels(base, plan, measurement.result());
   }
-  print_doubt(session, other_work.doubt(other_work.cores()));
   models::Platform& platform = fitted.platform;
+  const std::string doubt = other_work.doubt(other_work.cores());
+  print_doubt(session, doubt);
+  if (!doubt.empty()) platform.note = "channels were measured while " + doubt;
   RunOptions with_units;
   if constexpr (!companion_is_device) with_units.units = UnitChoice::host;
   const StartedUnits started(session, with_units);

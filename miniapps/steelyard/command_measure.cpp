@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "comm/collective.hpp"
@@ -297,8 +298,12 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
 
   const OtherWork other_work(session);
   const BuiltModels built = build(session, options, units, plan);
-  print_doubt(session, other_work.doubt(other_work.cores()));
-  const RankModels all = all_gather_models(session.comm(), own_models(built));
+  const std::string doubt = other_work.doubt(other_work.cores());
+  print_doubt(session, doubt);
+  RankModels all = all_gather_models(session.comm(), own_models(built));
+  for (models::FpmFile& file : all | std::views::join) {
+    if (!doubt.empty()) file.note = "speed models were measured while " + doubt;
+  }
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));
   const double uncertain = all_max(session.comm(), built.uncertain ? built.uncertain->error : 0.0);

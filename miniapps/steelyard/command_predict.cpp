@@ -134,7 +134,7 @@ std::string predict_scaling(const PredictOptions& options) {
     json["runs"].push_back({{"processes", count}});
     add_times(json["runs"].back(), run, total);
     json["runs"].back()["speedup"] = speedup;
-    note = processes.concurrency_note();
+    note = processes.notes();
   }
   if (options.json) return json.dump(2) + "\n";
   if (best_efficiency > 1.005) {
@@ -347,7 +347,7 @@ std::string predict(const PredictOptions& options) {
   const Plan plan = options.app->plan(processes, 1);
   if (options.json) return plan_json(options.name(), plan, processes);
   return header(options, processes) + (options.detail ? details(processes, plan) : "") + plan_table(plan, processes) +
-         processes.concurrency_note();
+         processes.notes();
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ ordered_json platform_json(const Platform& platform) {
   json["schema"] = platform_schema;
   if (!platform.commit.empty()) json["commit"] = platform.commit;
   if (!platform.mpi.empty()) json["mpi"] = platform.mpi;
+  if (!platform.note.empty()) json["note"] = platform.note;
   json["channels"] = ordered_json::array();
   for (const Channel& channel : platform.channels) json["channels"].push_back(channel_json(channel));
   json["nodes"] = ordered_json::array();
@@ -265,6 +266,7 @@ Platform platform_from_json(const std::string& name, const nlohmann::json& json)
   platform.path = name;
   platform.commit = reader.text("commit", "");
   platform.mpi = reader.text("mpi", "");
+  platform.note = reader.text("note", "");
   platform.channels = read_channels(reader.array("channels"));
   if (reader.has("nodes")) {
     for (const JsonReader& node : reader.array("nodes")) {

@@ -46,6 +46,7 @@ struct Platform {
   std::string path;    ///< the file, for messages; empty where there is none
   std::string commit;  ///< of the program that measured it
   std::string mpi;     ///< library and version
+  std::string note;    ///< why its times may mislead; empty where no reason is known
   std::vector<Channel> channels;
   std::vector<PlatformNode> nodes;
 

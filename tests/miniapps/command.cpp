@@ -138,7 +138,10 @@ Outcome Command::wait(std::chrono::seconds limit) {
   process_ = -1;
   if (!outcome.timed_out) outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   outcome.out = captured_.read("out");
-  outcome.err = captured_.read("err");
+  for (const std::string& line : lines_of(captured_.read("err"))) {
+    (line.find(" does not know this processor: ") == std::string::npos ? outcome.err : outcome.blas_note) +=
+        line + "\n";
+  }
   return outcome;
 }
 

@@ -20,6 +20,7 @@ struct Outcome {
   bool timed_out = false;  ///< it had to be ended
   std::string out;
   std::string err;
+  std::string blas_note;  ///< line of `err` about a BLAS that does not know this processor, which is left out there
 
   /// Lines of standard error that `program` wrote itself, not mpirun.
   std::vector<std::string> told_by(const std::string& program) const;

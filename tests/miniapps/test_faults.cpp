@@ -2,13 +2,13 @@
 // leaves what was finished.
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/generators/catch_generators_adapters.hpp>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -210,13 +210,18 @@ TEST_CASE("What numbers mislead is said in the output and in run.json, and is an
     return outcome;
   };
   const auto notes = [&] { return read_run(folder / "r", "jacobi").at("notes").dump(); };
-  for (const auto& [key, value] : std::map<std::string, nlohmann::json>{
-           {"/machine", "elsewhere, Processor 9000"}, {"/commit", "0123abc"}, {"/unit/cores", "0-1023"}}) {
+  const std::string elsewhere = "a speed model is of another origin, rank 0 host";
+  for (const auto& [key, value, told] :
+       std::vector<std::array<std::string, 3> >{{"/machine", "elsewhere, Processor 9000", elsewhere},
+                                                {"/commit", "0123abc", elsewhere},
+                                                {"/unit/cores", "0-1023", elsewhere},
+                                                {"/unit/blas", "BLAS of yesterday", elsewhere},
+                                                {"/note", "measured on a bad day", "measured on a bad day"}}) {
     INFO(key);
     const nlohmann::json before = model;
     model[nlohmann::json::json_pointer(key)] = value;
-    CHECK(contains(start({}, 0).out, "note: a speed model is of another origin, rank 0 host"));
-    CHECK(contains(notes(), "of another origin"));
+    CHECK(contains(start({}, 0).out, "note: " + told));
+    CHECK(contains(notes(), told));
     start({"--strict"}, 2);
     CHECK_FALSE(std::filesystem::exists(folder / "r"));
     model = before;
@@ -228,10 +233,14 @@ TEST_CASE("What numbers mislead is said in the output and in run.json, and is an
       while (!ends) continue;
     });
   const Outcome busy = start({"--strict"}, 3);
+  const std::string measure = "measure jacobi --sizes 64 --size 512 --units host --output ";
+  good_tool(folder, measure + "busy");
   ends = true;
   for (std::thread& other : others) other.join();
   CHECK(contains(busy.err, "busy with other work"));
   CHECK(contains(notes(), "busy with other work"));
+  const std::string model_file = "busy/rank0-host.fpm.json";
+  CHECK(contains(good_tool(folder, "predict jacobi --size 512 --model " + model_file).out, "busy with other work"));
 }
 
 #endif

@@ -292,7 +292,8 @@ TEST_CASE(
     const Outcome outcome = blas.run(ranks, small + Words{"--result", "result"}, how + Words{"STEELYARD_UNKNOWN=1"});
     INFO(outcome.out << outcome.err);
     CHECK(outcome.status == 0);
-    return outcome.err + "\n" + read_run(blas.folder() / "result", "gemm").at("blas").get<std::string>();
+    return outcome.err + outcome.blas_note + "\n" +
+           read_run(blas.folder() / "result", "gemm").at("blas").get<std::string>();
   };
   const auto note = [&](const std::string& kernels) {
     return host_blas().library + " does not know this processor: " + kernels + " kernels instead of Prescott\n";
