@@ -127,6 +127,13 @@ TEST_CASE("A program uses the cores that it is bound to, and fewer threads where
     CHECK(kokkos.status == 0);
     CHECK(kokkos.err.empty());
   }
+  // Kokkos' own options.
+  CHECK(cores_in_layout(run_in_shell(layout + " --kokkos-num-threads=1")).size() == 1);
+  const std::string run = "\"$0\" --size 16 --steps 1 --units host --partition even --kokkos-";
+  CHECK(contains(run_in_shell(run + "print-configuration", STEELYARD_JACOBI).out, "Kokkos Version"));
+  const Outcome unknown = run_in_shell(run + "nonsense=1", STEELYARD_JACOBI);
+  CHECK(unknown.status == 2);
+  CHECK(contains(unknown.err, "--kokkos-nonsense=1 (expected "));
 }
 
 TEST_CASE("steelyard conformance finds nothing wrong in this build, and has speeds of every app on every unit") {
