@@ -13,7 +13,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -27,16 +26,14 @@ namespace {
 
 using namespace steelyard;
 
-/// A figure of `run.json`, and how a table shows it.
-struct Figure {
-  const char* name;
-  const char* heading;
-  double unit;
+/// A run's cell in a column, and the column's heading.
+struct Shown {
+  std::string heading;
+  std::string cell = "-";
 };
-/// The first of each that a run has is shown.
-constexpr Figure speeds[] = {
-    {"points_per_s", "Mpoint/s", 1e6}, {"cells_per_s", "Mcell/s", 1e6}, {"flops_per_s", "GFLOP/s", 1e9}};
-constexpr Figure bounds[] = {{"share_of_bound", "of bound", 1.0}, {"share_of_units", "of units", 1.0}};
+/// Shares of a possible speed among the figures of `run.json`, and their headings.
+constexpr std::pair<const char*, const char*> shares[] = {{"share_of_bound", "of bound"},
+                                                          {"share_of_units", "of units"}};
 /// The first of which a run has all parameters is its problem's size.
 const std::vector<std::vector<const char*>> extents{{"m", "n", "k"}, {"rows", "columns"}, {"n", "n"}};
 
@@ -46,30 +43,12 @@ struct Run {
   std::string problem;
   double size = 0.0;  ///< product of the extents
   double time_s = 0.0;
+  Shown speed{"speed"};
+  Shown share{"of bound"};
   std::optional<double> predicted_s;
   std::optional<Interval> interval_s;  ///< of the prediction
   std::optional<bool> passed;          ///< nothing where it was not checked
 };
-
-/// The first of the figures that a run has; null where it has none.
-const Figure* find_figure(std::span<const Figure> candidates, const Run& run) {
-  const auto found = std::ranges::find_if(
-      candidates, [&](const Figure& one) { return run.result.json.at("figures").contains(one.name); });
-  return found == candidates.end() ? nullptr : &*found;
-}
-
-std::string heading_of(std::span<const Figure> candidates, const Run& run, const char* otherwise) {
-  const Figure* const figure = find_figure(candidates, run);
-  return figure != nullptr ? figure->heading : otherwise;
-}
-
-/// Value of that figure: a speed with two significant digits at least, a share with two digits behind the point.
-std::string figure_cell(std::span<const Figure> candidates, const Run& run) {
-  const Figure* const figure = find_figure(candidates, run);
-  if (figure == nullptr) return "-";
-  const double value = run.result.json.at("figures").at(figure->name).get<double>() / figure->unit;
-  return fmt::format("{:.{}f}", value, figure->unit == 1.0 ? 2 : value < 9.95 ? 1 : 0);
-}
 
 Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
   const JsonReader reader(file.string(), json);
@@ -86,6 +65,14 @@ Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
   }
   if (has("steps")) run.problem += fmt::format(", {:g} steps", params.number("steps"));
   run.time_s = reader.number("median_time_s");
+  if (const nlohmann::json merit = json.value("figure_of_merit", nlohmann::json()); merit.is_object()) {
+    const double speed = merit.at("value");
+    run.speed = {merit.at("name"), fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0)};
+  }
+  for (const auto& [figure, heading] : shares) {
+    const std::optional<double> share = tool::number_of(json.at("figures"), figure);
+    if (share) run.share = {heading, fmt::format("{:.2f}", *share)};
+  }
   if (!json.at("predicted_time_s").is_null()) run.predicted_s = reader.number("predicted_time_s");
   if (const nlohmann::json interval = json.value("predicted_interval_s", nlohmann::json()); interval.is_array()) {
     run.interval_s = {interval.at(0).get<double>(), interval.at(1).get<double>()};
@@ -243,8 +230,7 @@ bool print_table(const std::string& app, Results& results) {
   bool all_passed = true;
   const Run& any = results.begin()->second.begin()->second.front();
   Table table({"problem", "units and partition", any.result.json.at("computation_units").get<std::string>(), "time",
-               heading_of(speeds, any, "speed"), heading_of(bounds, any, "of bound"), "predicted", "difference", "gain",
-               "of ideal", "check"});
+               any.speed.heading, any.share.heading, "predicted", "difference", "gain", "of ideal", "check"});
   std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations_of(by_configuration)) {
@@ -267,8 +253,8 @@ bool print_table(const std::string& app, Results& results) {
       all_passed = all_passed && check != "FAILED";
       const auto units = run.result.json.at("distribution").get<std::vector<std::int64_t>>();
       table.add_row({run.problem, name_of(configuration, run), fmt::format("{}", fmt::join(units, "+")),
-                     format_seconds(run.time_s), figure_cell(speeds, run), figure_cell(bounds, run), predicted,
-                     difference, gain, of_ideal, check});
+                     format_seconds(run.time_s), run.speed.cell, run.share.cell, predicted, difference, gain, of_ideal,
+                     check});
     }
   }
   fmt::print("{}\n{}", app, table.text());

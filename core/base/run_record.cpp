@@ -82,6 +82,8 @@ Json run_json(const RunRecord& record) {
   json["predicted_time_s"] = optional_number(record.predicted_time_s);
   const std::optional<Interval>& interval = record.predicted_interval_s;
   json["predicted_interval_s"] = interval ? Json{interval->lower, interval->upper} : Json(nullptr);
+  const std::optional<FigureOfMerit>& merit = record.figure_of_merit;
+  json["figure_of_merit"] = merit ? Json{{"name", merit->name}, {"value", merit->value}} : Json(nullptr);
   json["figures"] = record.figures;
   for (const auto& [name, point] : record.points) json["figures"][name] = point;
   json["phases"] = Json::array();

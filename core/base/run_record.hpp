@@ -18,6 +18,12 @@ struct PhaseTime {
   std::optional<double> predicted_s;
 };
 
+/// Speed by which runs of an app are compared: the higher the better.
+struct FigureOfMerit {
+  std::string name;  ///< its unit, such as GFLOP/s
+  double value = 0.0;
+};
+
 /// Result of a verification. `performed` is false where there is nothing to compare with, or the user asked for none.
 struct CheckResult {
   bool performed = false;
@@ -80,7 +86,8 @@ struct RunRecord {
   double median_time_s = 0.0;
   std::optional<double> predicted_time_s;
   std::optional<Interval> predicted_interval_s;       ///< in which 90 % of runs are predicted to end
-  std::map<std::string, double> figures;              ///< derived figures: speed, memory bound, …
+  std::optional<FigureOfMerit> figure_of_merit;       ///< nothing where no repetition was summed up
+  std::map<std::string, double> figures;              ///< derived figures: share of a bound, memory bound, …
   std::map<std::string, std::vector<double>> points;  ///< figures that are points of the plane
   std::vector<PhaseTime> phases;
   CheckResult check;

@@ -35,6 +35,7 @@ steelyard_run_packages=(
 steelyard_test_packages=(
   iproute2 # two hosts on one machine
   libboost-context-dev # the emulated device's threads
+  python3-jsonschema # files against core/schemas
 )
 steelyard_check_packages=(
   clang-format clang-tidy

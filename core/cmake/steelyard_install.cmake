@@ -38,6 +38,7 @@ foreach(name steelyard ${mini_apps})
   install(FILES ${PROJECT_SOURCE_DIR}/core/packaging/completion.bash
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${name})
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard COMPONENT libraries)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)
 install(CODE "set(steelyard_installed ${CMAKE_INSTALL_INCLUDEDIR}/steelyard ${destination} ${example})" COMPONENT libraries)
 install(SCRIPT ${PROJECT_SOURCE_DIR}/core/cmake/include_as_installed.cmake COMPONENT libraries)

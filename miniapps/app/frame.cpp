@@ -242,8 +242,7 @@ double MemoryBound::measure() { return bytes_per_s_.emplace_back(bandwidth_.meas
 
 double MemoryBound::bytes_per_s() const { return median(bytes_per_s_); }
 
-std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::string& speed,
-                                const std::string& bound) const {
+std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::string& bound) const {
   Machine::Cache last;
   for (const Machine::Cache& cache : frame_.session().machine().caches()) {
     if (cache.level > last.level) last = cache;
@@ -253,7 +252,7 @@ std::string MemoryBound::sum_up(Outcome& outcome, double share, const std::strin
   const bool in_memory = frame_.max(companion_is_device || node_bytes > cache_bytes ? 1.0 : 0.0) > 0.0;
   outcome.figures["bound_bytes_per_s"] = bytes_per_s();
   outcome.figures["share_of_bound"] = share;
-  return fmt::format("speed      {}, {:.0f} % of the {} bound{} ({:.1f} GB/s)\n", speed, 100.0 * share,
+  return fmt::format("share      {:.0f} % of the {} bound{} ({:.1f} GB/s)\n", 100.0 * share,
                      in_memory ? "memory" : "cache", bound, bytes_per_s() / 1e9);
 }
 

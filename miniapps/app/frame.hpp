@@ -162,10 +162,10 @@ class MemoryBound {
   double measure();
   /// Median of the measurements.
   double bytes_per_s() const;
-  /// Keeps the bound, and a speed's share of it. @return the line `speed      <speed>, 78 % of the memory bound …`,
-  /// with `cache` for `memory` where the last caches of every node hold the arrays
+  /// Keeps the bound, and a speed's share of it. @return the line `share      78 % of the memory bound …`, with `cache`
+  /// for `memory` where the last caches of every node hold the arrays
   /// @param bound behind its name, such as ` of 2.5 GFLOP/s`, or nothing
-  std::string sum_up(Outcome& outcome, double share, const std::string& speed, const std::string& bound = "") const;
+  std::string sum_up(Outcome& outcome, double share, const std::string& bound = "") const;
 
  private:
   const Frame& frame_;

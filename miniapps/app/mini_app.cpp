@@ -125,14 +125,14 @@ void record_measurement(RunRecord& record, const Plan& plan, const Measurement& 
     record.figures["proportional_error"] = proportional_error(median_s, predicted_s);
   }
   for (std::size_t repetition = 0; repetition < times_s.size(); ++repetition) {
-    add_sample(record, "time_s", times_s[repetition]).params["repetition"] = static_cast<double>(repetition);
+    add_sample(record, "time_s", times_s[repetition]).keys["repetition"] = std::to_string(repetition);
   }
   for (std::size_t i = 0; i < record.units.size(); ++i) {
     UnitRecord& unit = record.units[i];
     unit.measured_s = measurement.unit_s[i];
     for (std::size_t repetition = 0; repetition < times_s.size(); ++repetition) {
       Sample& sample = add_sample(record, "unit_time_s", measurement.unit_times_s[repetition][i]);
-      sample.params["repetition"] = static_cast<double>(repetition);
+      sample.keys["repetition"] = std::to_string(repetition);
       sample.keys["unit"] = fmt::format("rank {} {}", unit.rank, unit.kind);
     }
   }
@@ -140,12 +140,15 @@ void record_measurement(RunRecord& record, const Plan& plan, const Measurement& 
 
 void record_outcome(RunRecord& record, const Outcome& outcome) {
   record.phases = outcome.phases;
+  if (const double value = outcome.figure_of_merit.value; value > 0.0 && std::isfinite(value)) {
+    record.figure_of_merit = outcome.figure_of_merit;
+  }
   for (const auto& [name, value] : outcome.params) record.params[name] = value;
   for (const auto& [name, word] : outcome.settings) record.settings[name] = word;
   for (const auto& [name, value] : outcome.figures) record.figures[name] = value;
   for (const auto& [name, point] : outcome.points) record.points[name] = point;
   for (const PhaseTime& phase : record.phases) {
-    add_sample(record, "phase_time_s", phase.measured_s).keys["phase"] = phase.name;
+    add_sample(record, "phase_time_s", phase.measured_s).keys["callpath"] = phase.name;
   }
 }
 
@@ -177,7 +180,8 @@ std::string unit_table(const RunRecord& record, const Plan& plan) {
   return table_text(rows);
 }
 
-/// Text of a run that took place: the table of units and the lines `time`, `predicted` and `check`, with the app's own.
+/// Text of a run that took place: the table of units and the lines `time`, `predicted`, `figure of merit` and `check`,
+/// with the app's own.
 std::string run_text(const RunRecord& record, const Plan& plan, const Measurement& measurement,
                      const Outcome& outcome) {
   const std::size_t count = measurement.times_s.size();
@@ -198,7 +202,12 @@ std::string run_text(const RunRecord& record, const Plan& plan, const Measuremen
   const char* const verdict = !check.performed ? "not done" : check.passed ? "passed" : "FAILED";
   const std::string found =
       fmt::format("largest error {:.2e} against {} (tolerance {:.2g})", check.error, check.against, check.tolerance);
-  return text + outcome.below + fmt::format("check      {}: {}\n", verdict, check.performed ? found : check.against);
+  text += outcome.below;
+  if (const std::optional<FigureOfMerit>& merit = record.figure_of_merit) {
+    const int decimals = std::max(0, 3 - static_cast<int>(std::floor(std::log10(merit->value))));
+    text += fmt::format("figure of merit  {} {:.{}f}\n", merit->name, merit->value, decimals);
+  }
+  return text + fmt::format("check      {}: {}\n", verdict, check.performed ? found : check.against);
 }
 
 /// Writes `run.json`, `samples.jsonl` and the models into the folder of `--result`. Not collective: for rank 0.

@@ -42,11 +42,12 @@ struct Outcome {
   std::vector<PhaseTime> phases;                      ///< of a repetition
   std::map<std::string, double> params;               ///< that the run has chosen, such as its steps
   std::map<std::string, std::string> settings;        ///< that the run has chosen
+  FigureOfMerit figure_of_merit;                      ///< dropped where it is 0, for nothing was computed
   std::map<std::string, double> figures;              ///< kept in `run.json`
   std::map<std::string, std::vector<double>> points;  ///< kept in `run.json`
   std::string above;                                  ///< lines between the table of units and the line `time`
   std::string of_what;                                ///< words behind the time, such as `for 20 steps`
-  std::string below;                                  ///< lines between the lines `predicted` and `check`
+  std::string below;                                  ///< lines between the lines `predicted` and `figure of merit`
   std::string failure;  ///< what ends the run with exit code 3 once its results are written
 };
 

@@ -235,17 +235,16 @@ class Run : public AppRun {
   /// How fast steps were, beside the memory bound and part by part beside the prediction.
   void add_speed(Outcome& outcome, double time_s) const {
     const Iterations iterations = log_.iterations();
-    const double cells_per_s = steps() * problem_.cells() / time_s;
+    outcome.figure_of_merit = {"Mcell/s", 1e-6 * steps() * problem_.cells() / time_s};
     const double share_of_bound =
         steps() * step_bytes(problem_, numerics_, iterations) / bound_->bytes_per_s() / time_s;
-    const std::string speed = bound_->sum_up(outcome, share_of_bound, fmt::format("{:.2f} Mcell/s", cells_per_s / 1e6));
+    const std::string share = bound_->sum_up(outcome, share_of_bound);
     outcome.figures.insert({{"momentum_iterations", static_cast<double>(log_.momentum_iterations)},
                             {"pressure_iterations", static_cast<double>(log_.pressure_iterations)},
                             {"change", log_.change},
-                            {"mass_imbalance", log_.mass_imbalance},
-                            {"cells_per_s", cells_per_s}});
+                            {"mass_imbalance", log_.mass_imbalance}});
     if (log_.steps == 0) return;
-    outcome.below += fmt::format("{}iterations {:.3g} per step for momentum, {:.3g} for pressure\n", speed,
+    outcome.below += fmt::format("{}iterations {:.3g} per step for momentum, {:.3g} for pressure\n", share,
                                  iterations.momentum, iterations.pressure);
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps(), " per step");
     outcome.below += fmt::format("change     {:.2e} of lid speed per time in the last step\n", log_.change);

@@ -260,11 +260,10 @@ inline void describe_units(RunRecord& record, const RankUnits& units, double dev
 /// Keeps and prints the speed of a multiplication. @param units_flops_per_s of all units when none of them waits
 /// @param share of that which the multiplication reaches
 inline void add_speed(Outcome& outcome, double flops_per_s, double units_flops_per_s, double share) {
-  outcome.figures["flops_per_s"] = flops_per_s;
+  outcome.figure_of_merit = {"GFLOP/s", 1e-9 * flops_per_s};
   outcome.figures["units_flops_per_s"] = units_flops_per_s;
   outcome.figures["share_of_units"] = share;
-  outcome.below += fmt::format("speed      {:.4g} GFLOP/s, {:.0f} % of what all units reach when none of them waits\n",
-                               flops_per_s / 1e9, 100.0 * share);
+  outcome.below += fmt::format("share      {:.0f} % of what all units reach when none of them waits\n", 100.0 * share);
 }
 
 /// Error that Freivalds' check of C finds. @see Freivalds::check()

@@ -251,9 +251,8 @@ class Run : public AppRun {
     outcome.phases =
         beside_prediction(plan, {{"step", steps_s}, {"exchange", std::max(0.0, measurement.median_s - steps_s)}});
     const double points = static_cast<double>(grid_.rows) * static_cast<double>(grid_.columns);
-    outcome.figures["points_per_s"] = steps_ * points / measurement.median_s;
+    outcome.figure_of_merit = {"Mpoint/s", 1e-6 * steps_ * points / measurement.median_s};
     outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
-    outcome.below = fmt::format("speed      {:.1f} Mpoint/s\n", outcome.figures["points_per_s"] / 1e6);
     return outcome;
   }
 

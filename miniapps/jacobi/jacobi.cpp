@@ -258,13 +258,12 @@ class Run : public AppRun {
     Outcome outcome;
     outcome.phases =
         beside_prediction(plan, {{"sweep", sweeps_s}, {"exchange", std::max(0.0, measurement.median_s - sweeps_s)}});
-    const double flops_per_s = steps_ * static_cast<double>(n_) * flops_of_row(n_) / measurement.median_s;
-    outcome.figures["flops_per_s"] = flops_per_s;
+    const double flops = steps_ * static_cast<double>(n_) * flops_of_row(n_);
+    outcome.figure_of_merit = {"GFLOP/s", 1e-9 * flops / measurement.median_s};
     outcome.of_what = fmt::format("for {} steps", frame_.options().steps);
-    outcome.below = fmt::format("speed      {:.2f} GFLOP/s\n", flops_per_s / 1e9);
     if (balancer_) {
       balancer_->sum_up(outcome, plan);
-      outcome.below += fmt::format("rebalanced {} times\n", balancer_->repartitions());
+      outcome.below = fmt::format("rebalanced {} times\n", balancer_->repartitions());
     }
     return outcome;
   }

@@ -372,14 +372,13 @@ class Run : public AppRun {
     const double steps = static_cast<double>(options_.run.steps);
     const double points_per_s = problem_.points() * steps / time_s;
     const double bound = bound_->bytes_per_s() / bytes_per_point(sizeof(Scalar), 1);
-    outcome.figures["points_per_s"] = points_per_s;
+    outcome.figure_of_merit = {"Mpoint/s", points_per_s / 1e6};
     outcome.figures["bound_points_per_s"] = bound;
     if (balancer_) {
       outcome.below =
           fmt::format("rebalanced {} times in {}\n", balancer_->repartitions(), format_seconds(redistribution_s_));
     }
-    outcome.below += bound_->sum_up(outcome, points_per_s / bound, fmt::format("{:.1f} Mpoint/s", points_per_s / 1e6),
-                                    fmt::format(" of {:.1f} Mpoint/s", bound / 1e6));
+    outcome.below += bound_->sum_up(outcome, points_per_s / bound, fmt::format(" of {:.1f} Mpoint/s", bound / 1e6));
     for (const PhaseTime& phase : outcome.phases) outcome.below += phase_line(phase, 10, steps, " per step");
   }
 

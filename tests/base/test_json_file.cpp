@@ -145,6 +145,7 @@ RunRecord sample_record() {
   record.median_time_s = 0.1;
   record.predicted_time_s = 1.0 / 3.0;
   record.predicted_interval_s = Interval{0.25, 0.5};
+  record.figure_of_merit = FigureOfMerit{"GFLOP/s", 97.25};
   record.figures = {{"gflops", 12.0}};
   record.points = {{"centre", {0.5, 0.25}}};
   record.phases = {{"halo", 0.01, 0.02}, {"compute", 0.09, std::nullopt}};
@@ -172,7 +173,7 @@ json sample_json() {
     "timed_per": "step", "computation_units": "rows", "distribution": [40, 24], "median_time_s": 0.1,
     "column_distribution": [3, 5], "interrupted": true, "notes": ["times mean little"],
     "rectangles": [{"row": 0, "column": 1, "rows": 5, "columns": 3}, {"row": 0, "column": 0, "rows": 0, "columns": 0}],
-    "predicted_interval_s": [0.25, 0.5], "figures": {"gflops": 12, "centre": [0.5, 0.25]},
+    "predicted_interval_s": [0.25, 0.5], "figure_of_merit": {"name": "GFLOP/s", "value": 97.25}, "figures": {"gflops": 12, "centre": [0.5, 0.25]},
     "phases": [{"name": "halo", "measured_s": 0.01, "predicted_s": 0.02},
                {"name": "compute", "measured_s": 0.09, "predicted_s": null}],
     "check": {"performed": true, "passed": true, "error": 1e-15, "tolerance": 1e-12, "against": "serial run"}})");
@@ -205,6 +206,7 @@ TEST_CASE("run.json has the same keys when a run knows nothing, and null for wha
   for (const char* const key : {"rectangles", "column_distribution", "interrupted"}) keys.erase(key);
   CHECK(run["predicted_time_s"].is_null());
   CHECK(run["predicted_interval_s"].is_null());
+  CHECK(run["figure_of_merit"].is_null());
   CHECK(run["check"]["performed"] == false);
   CHECK(run["check"]["passed"].is_null());
   for (json& value : keys) value = nullptr;

@@ -44,7 +44,8 @@ for program in core comm app; do "$build/package/everything/$program"; done
 
 # All that people get beside the libraries, and no helper of our benchmarks.
 cmake --install "$build" --prefix "$build/package/whole" > "$build/package-install.log"
-for file in bin/{steelyard,gemm,heat} share/doc/steelyard/{README.md,LICENSE,example/CMakeLists.txt}; do
+for file in bin/{steelyard,gemm,heat} share/doc/steelyard/{README.md,LICENSE,example/CMakeLists.txt} \
+  share/steelyard/schemas/{run,sample,fpm,platform,tool}.schema.json; do
   [[ -s $build/package/whole/$file ]]
 done
 if compgen -G "$build/package/whole/bin/steelyard-*"; then

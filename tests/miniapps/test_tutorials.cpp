@@ -153,7 +153,7 @@ TEST_CASE(
   }
   const auto phases = read_samples(folder / "r", "phase_time_s");
   REQUIRE(phases.size() == 2);
-  CHECK((phases[0].at("phase") == "sweep" && phases[1].at("phase") == "exchange"));
+  CHECK((phases[0].at("callpath") == "sweep" && phases[1].at("callpath") == "exchange"));
   const Outcome next = good_run(2, jacobi, run, folder.path());
   CHECK(contains(next.err, "note: r has the result of an earlier run"));
 }

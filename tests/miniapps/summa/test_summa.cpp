@@ -298,8 +298,6 @@ TEST_CASE(
   CHECK(dry.at("median_time_s").is_null());
   CHECK_FALSE(std::filesystem::exists(folder / "none.npy"));
 
-  const double median_s = json.at("median_time_s");
-  CHECK_THAT(json.at("figures").at("flops_per_s").get<double>() * median_s, WithinRel(2.0 * 61 * 61 * 61, 1e-9));
   // Phases that take turns add up.
   const nlohmann::json& update = json.at("phases").at(0);
   const nlohmann::json& communication = json.at("phases").at(1);
