@@ -5,7 +5,15 @@ root=$1 build=$2 version=$3
 cd "$root/core/packaging"
 bash -n slurm.bash
 grep -qx "version: $version" "$root/CITATION.cff"
-python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' spack/packages/steelyard/package.py
+python3 "$root/tests/checks/recipes.py" "$root" "$build/bin" "$version"
+
+# What the container's recipe runs is bash, of functions that there are.
+source "$root/core/cmake/setup.bash"
+steps=$(sed -nE "/^RUN bash/,/'$/{s/^RUN .* '//;s/'$//;s/ \\\\$//;p}" Containerfile)
+bash -n <<<"$steps"
+for name in $(grep -oE '\bsteelyard_[a-z_]+' <<<"$steps"); do
+  [[ $steps == *"\$$name"* || -n $(declare -F "$name") ]] || { echo "Containerfile: there is no $name" >&2 && exit 1; }
+done
 
 # completes LINE WORDS: the last word of the line is completed to these.
 source completion.bash

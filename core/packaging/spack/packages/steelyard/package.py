@@ -10,7 +10,9 @@ class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
     git = Path(__file__).resolve().parents[5].as_uri()
     license("BSD-3-Clause")
     version("main", branch="main")
+    version("0.1.0", tag="v0.1.0")
 
+    variant("kokkos-kernels", default=False, description="Multiply with Kokkos Kernels where no vendor's BLAS is known")
     variant("tests", default=False, description="Build the tests")
 
     depends_on("cxx", type="build")
@@ -29,7 +31,9 @@ class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("catch2@3:", type="build", when="+tests")
 
     # Host and device execution spaces are used side by side, and Serial stands in for a device that is not there.
-    depends_on("kokkos@4.5:5 +openmp +serial")
+    depends_on("kokkos@4.5:5 +openmp +serial cxxstd=20")
+    depends_on("kokkos +wrapper", when="+cuda")
+    depends_on("kokkos-kernels@4.5:5", when="+kokkos-kernels")
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos +cuda cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
     for target in ROCmPackage.amdgpu_targets:
