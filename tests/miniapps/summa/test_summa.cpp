@@ -274,7 +274,7 @@ TEST_CASE(
                                   folder);
   const Outcome& outcome = outcomes[0];
   for (const char* start : {"summa n = 61, double, 8 x 8 blocks of 8, communication paper", "unit ", "time ",
-                            "predicted ", "speed ", "  update ", "check      passed"}) {
+                            "predicted ", "share ", "figure of merit ", "  update ", "check      passed"}) {
     INFO(start << " in\n" << outcome.out);
     CHECK(lines_that_start(outcome.out, start) == 1);
   }
