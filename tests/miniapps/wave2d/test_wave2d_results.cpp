@@ -55,7 +55,8 @@ TEST_CASE("Only rank 0 prints, once, and the result folder says what ran and wha
   const Words arguments{"--rows",    "31", "--columns", "17",          "--steps",    "6",       "--repetitions", "4",
                         "--warmups", "1",  "--result",  "deep/result", "--slowdown", "rank0=2", "device=3"};
   const Outcome outcome = run_wave2d(ranks, arguments, folder);
-  for (const char* start : {"wave2d ", "unit ", "time ", "predicted ", "share ", "figure of merit ", "check      passed"}) {
+  for (const char* start :
+       {"wave2d ", "unit ", "time ", "predicted ", "share ", "figure of merit ", "check      passed"}) {
     INFO(start << " in\n" << outcome.out);
     CHECK(lines_that_start(outcome.out, start) == 1);
   }
