@@ -19,6 +19,7 @@
 
 #include "comm/measurement/calibration.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/unit_exchange.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
