@@ -170,8 +170,8 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
   };
   // A file that may not grow further is an error of its own, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
-  choose_blas_kernels(argv);
   try {
+    choose_blas_kernels(argv);
     Session session(argc, argv);
     const auto tell = [&](const std::string& message, ExitCode code) {
       fmt::print(stderr, "{}: {}{}\n", name, session.whereabouts(code), message);
@@ -196,7 +196,9 @@ int run_program(int argc, char** argv, CLI::App& parser, const std::function<Exi
       return static_cast<int>(code);
     }
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", name, error.what());
+    const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    const std::string who = rank == nullptr ? "" : fmt::format("rank {}, ", rank);
+    fmt::print(stderr, "{}: {}start of its units: {}\n", name, who, message_of(error));
     return static_cast<int>(ExitCode::failed);
   }
 }
