@@ -26,7 +26,7 @@ for recipe, expected in recipes.items():
 # Ramble's directives, which here only keep what they are given.
 calls = {name: [] for name in ("executable", "workload", "workload_variable", "figure_of_merit", "success_criteria")}
 kit = vars(sys.modules.setdefault("ramble.appkit", ModuleType("ramble.appkit")))
-kit |= {name: lambda *values, **named: None for name in ("tags", "software_spec", "required_package")}
+kit |= {name: lambda *values, **named: None for name in ("tags", "software_spec")}
 kit |= {name: lambda *values, to=kept, **named: to.append((values, named)) for name, kept in calls.items()}
 kit["ExecutableApplication"] = object
 sys.modules["ramble"] = ModuleType("ramble")
@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
         values = {name: named["default"] for (name,), named in calls["workload_variable"] if app in named["workloads"]}
         command = command.format(experiment_run_dir=folder, **values) + " --repetitions 1 --partition even"
         output = subprocess.check_output(f"{programs}/{command}", shell=True, text=True)
-        record = Path(folder, "result/run.json").read_text()
+        record = Path(folder, "run.json").read_text()
         for file, pattern in patterns:  # line by line, from its beginning
             found = [match for line in (record if file else output).splitlines() if (match := re.match(pattern, line))]
             assert len(found) == 1, f"{pattern} is {len(found)} times in what {app} says: {output}"

@@ -28,14 +28,8 @@ class Steelyard(
             process_problem_size=f"{{size}}*{{size}}/{{{resource}}}",
             total_problem_size="{size}*{size}",
         )
-        self.register_scaling_config(
-            {
-                ScalingMode.Strong: {
-                    resource: lambda variable, step, dimension, factor: variable.val(dimension) * factor,
-                    "size": lambda variable, step, dimension, factor: variable.val(dimension),
-                }
-            }
-        )
+        more_of_it = {resource: lambda variable, step, dimension, factor: variable.val(dimension) * factor}
+        self.register_scaling_config({ScalingMode.Strong: more_of_it})
 
     def compute_package_section(self):
         self.add_package_spec(self.name, [f"steelyard{self.determine_version()}"])

@@ -8,12 +8,11 @@ class Steelyard(ExecutableApplication):
     name = "steelyard"
     tags("mini-app", "kokkos", "mpi")
     software_spec("steelyard", pkg_spec="steelyard@0.1.0", package_manager="spack*")
-    required_package("steelyard", package_manager="spack*")
 
     for workload_name in ["gemm", "summa", "wave2d", "fft2d", "cavity", "jacobi", "heat"]:
         executable(
             workload_name,
-            workload_name + " --size {size} --result {experiment_run_dir}/result {options}",
+            workload_name + " --size {size} --result {experiment_run_dir} {options}",
             use_mpi=True,
         )
         workload(workload_name, executables=[workload_name])
@@ -32,7 +31,7 @@ class Steelyard(ExecutableApplication):
     )
     figure_of_merit(
         "time",
-        log_file="{experiment_run_dir}/result/run.json",
+        log_file="{experiment_run_dir}/run.json",
         fom_regex=r'\s*"median_time_s": (?P<seconds>[^\s,]+)',
         group_name="seconds",
         units="s",
