@@ -28,14 +28,16 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; ma
 dt { color: var(--faint); }
 dd { margin: 0; overflow-wrap: anywhere; }
 summary { cursor: pointer; margin: 1.2rem 0 .4rem; font-weight: 600; }
-figure { margin: 1rem 0; max-width: 60rem; overflow-x: auto; }
-figure svg { display: block; box-sizing: border-box; width: 100%; min-width: 34rem; height: auto;
+figure { margin: 1rem 0; max-width: 60rem; }
+figure svg { display: block; box-sizing: border-box; width: 100%; height: auto;
              border: 1px solid var(--line); border-radius: .4rem; }
 .table { overflow-x: auto; margin: .8rem 0; }
 table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 .number { text-align: right; white-space: nowrap; }
+figure svg + svg { display: none; }
+@media (max-width: 34rem) { figure svg:first-child { display: none; } figure svg + svg { display: block; } }
 @media (max-width: 30rem) { body { font-size: 15px; } dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 @media print {
   body { max-width: none; font-size: 10pt; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; }
@@ -101,7 +103,7 @@ void Document::add_table(const std::vector<std::string>& headings, const std::ve
 }
 
 void Document::add_chart(const SvgPlot& chart) {
-  parts_.push_back({fmt::format("<figure>\n{}</figure>\n", chart.text()),
+  parts_.push_back({fmt::format("<figure>\n{}{}</figure>\n", chart.text(), chart.text(SvgPlot::narrow)),
                     fmt::format("(chart: {})\n\n", markdown_text(chart.title))});
 }
 

@@ -15,7 +15,6 @@ namespace steelyard {
 namespace {
 
 // Lengths in units of the view box, which is about a pixel on a page.
-constexpr double width = 760.0;
 constexpr double area_height = 330.0;
 constexpr double border = 14.0;
 constexpr double right_border = 32.0;  // half of a tick label stands beyond the axis
@@ -159,8 +158,9 @@ struct PlacedMarker {
 /// Draws the parts of a chart whose seconds have their units; its area lies below what stands above it.
 class Drawing {
  public:
-  explicit Drawing(const SvgPlot& plot)
+  Drawing(const SvgPlot& plot, double width)
       : plot_(plot),
+        width_(width),
         looks_(series_looks(plot.series)),
         y_axis_(y_axis_of(plot)),
         left_(border + (plot.y_label.empty() ? 0.0 : 24.0) + text_width(y_axis_.longest_label(), small_text) + 9.0),
@@ -188,7 +188,7 @@ class Drawing {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
         "font-family=\"system-ui,-apple-system,Segoe UI,Helvetica,Arial,sans-serif\" fill=\"#222\">\n"
         "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n{3}{4}{5}{6}{7}{8}</svg>\n",
-        svg_number(width), svg_number(bottom_ + below + 0.5 * border),
+        svg_number(width_), svg_number(bottom_ + below + 0.5 * border),
         xml_text(plot_.title.empty() ? plot_.y_label + " against " + plot_.x_label : plot_.title), grid(), data, bars,
         marks, names, captions());
   }
@@ -208,9 +208,9 @@ class Drawing {
       const SvgPlot::Series& series = plot_.series[s];
       if (series.name.empty()) continue;
       const double sample = series.line ? 26.0 : 11.0;
-      const double room = width - border - left_ - sample - 7.0;
+      const double room = width_ - border - left_ - sample - 7.0;
       const double needed = std::min(text_width(count_characters(series.name), label_text), room);
-      if (!text.empty() && x + sample + 7.0 + needed > width - border) {
+      if (!text.empty() && x + sample + 7.0 + needed > width_ - border) {
         x = left_;
         top += legend_row;
       }
@@ -228,11 +228,11 @@ class Drawing {
   /// Every label as near to its line as it can be and in the lowest row in which it meets no other.
   std::vector<PlacedMarker> place_markers() const {
     std::vector<PlacedMarker> placed;
-    const double room = width - 2.0 * border;
+    const double room = width_ - 2.0 * border;
     for (const SvgPlot::Marker& marker : plot_.markers) {
       if (!std::isfinite(marker.x)) continue;
       const double half = 0.5 * std::min(text_width(count_characters(marker.label), small_text), room);
-      const double centre = std::clamp(x(marker.x), border + half, width - border - half);
+      const double centre = std::clamp(x(marker.x), border + half, width_ - border - half);
       PlacedMarker next{x(marker.x), centre - half, centre + half, 0, fitted(marker.label, small_text, room)};
       const auto meets = [&](const PlacedMarker& other) {
         return next.row == other.row && next.left < other.right + 8.0 && other.left < next.right + 8.0;
@@ -270,10 +270,17 @@ class Drawing {
     const double x = border + label_text - 2.0, y = 0.5 * (top_ + bottom_);
     const std::string upwards =
         fmt::format("{} transform=\"rotate(-90 {} {})\"", centred, svg_number(x), svg_number(y));
-    add(plot_.title, 1.08 * title_text, width - border - left_, left_, border + title_text - 2.0,
+    // Beside the axis where there is room, otherwise across the whole chart.
+    const auto fits = [](const std::string& caption, double size, double room) {
+      return text_width(count_characters(caption), size) <= room;
+    };
+    const double left = fits(plot_.title, 1.08 * title_text, width_ - border - left_) ? left_ : border;
+    add(plot_.title, 1.08 * title_text, width_ - border - left, left, border + title_text - 2.0,
         "font-size=\"16\" font-weight=\"bold\"");
-    add(plot_.x_label, label_text, right_ - left_, 0.5 * (left_ + right_), bottom_ + 42.0, centred);
-    add(plot_.corner, 11.0, width - 2.0 * border, width - border, bottom_ + 58.0,
+    const bool is_below_axis = fits(plot_.x_label, label_text, right_ - left_);
+    add(plot_.x_label, label_text, is_below_axis ? right_ - left_ : width_ - 2.0 * border,
+        is_below_axis ? 0.5 * (left_ + right_) : 0.5 * width_, bottom_ + 42.0, centred);
+    add(plot_.corner, 11.0, width_ - 2.0 * border, width_ - border, bottom_ + 58.0,
         "font-size=\"11\" fill=\"#777\" text-anchor=\"end\"");
     add(plot_.y_label, label_text, area_height, x, y, upwards);
     return all;
@@ -362,9 +369,8 @@ class Drawing {
     return text;
   }
 
-  static constexpr double right_ = width - right_border;
-
   const SvgPlot& plot_;
+  double width_, right_ = width_ - right_border;
   std::vector<Look> looks_;
   PlotAxis y_axis_;
   double left_;
@@ -382,9 +388,9 @@ std::pair<double, double> SvgPlot::Series::error_bar(std::size_t i) const {
   return {y[i] - length(error_below.empty() ? error : error_below), y[i] + length(error)};
 }
 
-std::string SvgPlot::text() const {
+std::string SvgPlot::text(double width) const {
   require_showable(*this);
-  return Drawing(with_units(*this)).svg();
+  return Drawing(with_units(*this), width).svg();
 }
 
 }  // namespace steelyard

@@ -56,10 +56,13 @@ struct SvgPlot {
   std::vector<std::string> y_names = {};  ///< name i stands beside i + 0.5
   bool y_downwards = false;               ///< as rows of a matrix are counted; of linear axes and names
 
-  /// The chart as an <svg> element of UTF-8 text; equal charts give equal text.
+  static constexpr double wide = 760.0, narrow = 420.0;  ///< widths for windows and for telephones
+
+  /// The chart as an <svg> element of UTF-8 text; equal charts give equal text. @param width of its view box, where
+  /// letters have 12 to 16
   /// @throws InvalidArgument for series of unequal length, a negative error, no finite point at all, or a value that
   /// its axis cannot show: <= 0 on a logarithmic one, or beyond 1e300
-  std::string text() const;
+  std::string text(double width = wide) const;
 };
 
 }  // namespace steelyard
