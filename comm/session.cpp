@@ -229,10 +229,10 @@ nlohmann::json describe_units(const RankUnits& units) {
 }
 
 /// Variables that decide how many threads and which devices a program uses, and how MPI and Kokkos work; not those that
-/// MPI itself sets for its processes.
+/// MPI and a program itself set for its processes.
 bool is_kept(const std::string& variable) {
   const auto begins_with = [&](const char* prefix) { return variable.starts_with(prefix); };
-  constexpr std::array own = {"OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix"};
+  constexpr std::array own = {"OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix", "STEELYARD_BLAS_KERNELS"};
   constexpr std::array kept = {
       "OMP_",  "KOKKOS_",      "OMPI_MCA_",    "STEELYARD_", "CUDA_VISIBLE",       "HIP_VISIBLE",
       "ROCR_", "SLURM_JOB_ID", "SLURM_NTASKS", "OPENBLAS_",  "SLURM_CPUS_PER_TASK"};

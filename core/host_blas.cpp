@@ -12,6 +12,8 @@
 #include <limits>
 #include <sstream>
 
+#include "core/base/errors.hpp"
+#include "core/machine.hpp"
 #include "core/timing.hpp"
 #include "core/unit_rates.hpp"
 
@@ -200,6 +202,13 @@ void choose_blas_kernels(char** argv) {
   ::setenv(kernels_variable, none_left ? search.first.c_str() : wider[search.tried].c_str(), 1);
   search.tried = none_left ? 0 : search.tried + 1;
   search.write();
+  try {
+    // OpenMP may have bound this thread before main(), which the restarted program would take for the launcher's doing.
+    const Machine machine;
+    machine.bind_this_thread(machine.bound_cores());
+  } catch (const RuntimeFailure&) {
+    // Where nothing can be bound, OpenMP has not done so.
+  }
   ::execv("/proc/self/exe", argv);
   // Where a program cannot be restarted it goes on as it is.
   ::unsetenv(kernels_variable);

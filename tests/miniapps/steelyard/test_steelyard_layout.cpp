@@ -127,6 +127,9 @@ TEST_CASE("A program uses the cores that it is bound to, and fewer threads where
     CHECK(kokkos.status == 0);
     CHECK(kokkos.err.empty());
   }
+  // OpenMP binds its first thread by these; a program that is restarted for its BLAS must not keep to that core.
+  CHECK(cores_in_layout(run_in_shell("OMP_PROC_BIND=spread OMP_PLACES=threads" + layout)) ==
+        cores_in_layout(run_in_shell(layout)));
   // Kokkos' own options.
   CHECK(cores_in_layout(run_in_shell(layout + " --kokkos-num-threads=1")).size() == 1);
   const std::string run = "\"$0\" --size 16 --steps 1 --units host --partition even --kokkos-";
