@@ -20,11 +20,13 @@ if(NOT DEFINED CMAKE_INSTALL_RPATH)
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 
-# Sources of the suite include its headers by their paths from the root of the tree, everybody else as steelyard/…: by this
-# link, or as they are installed.
+# Sources of the suite include its headers by their paths from the root of the tree, everybody else as steelyard/…: by these
+# links, or as they are installed.
 set(STEELYARD_HEADERS ${PROJECT_BINARY_DIR}/include/steelyard)
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${STEELYARD_HEADERS} SYMBOLIC)
+file(MAKE_DIRECTORY ${STEELYARD_HEADERS})
+foreach(folder core models partition comm miniapps tests)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${STEELYARD_HEADERS}/${folder} SYMBOLIC)
+endforeach()
 
 option(STEELYARD_NATIVE "Compile for the processor of this machine" ${PROJECT_IS_TOP_LEVEL})
 if(STEELYARD_NATIVE AND NOT CMAKE_CROSSCOMPILING)
