@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 
 #include "comm/collective.hpp"
@@ -301,8 +300,8 @@ ExitCode measure_app(Session& session, MeasureOptions& options) {
   const std::string doubt = other_work.doubt(other_work.cores());
   print_doubt(session, doubt);
   RankModels all = all_gather_models(session.comm(), own_models(built));
-  for (models::FpmFile& file : all | std::views::join) {
-    if (!doubt.empty()) file.note = "speed models were measured while " + doubt;
+  for (std::vector<models::FpmFile>& of_rank : all) {
+    for (models::FpmFile& file : of_rank) file.note = doubt.empty() ? "" : "speed models were measured while " + doubt;
   }
   session.print(measure_table(all, plan));
   session.print(measure_summary(all, plan, slowest(session, built.time)));
