@@ -105,8 +105,8 @@ class BufferedExchange : public UnitExchange {
   using Buffers = std::vector<MessageBuffer<Element, Message>>;
 
   /// @param messages between all slots, in the same order on all ranks
-  /// @param in_device_memory whether a message of so many bytes between a device and another rank stays in the device's
-  /// memory, where MPI must reach it; all others lie in host memory
+  /// @param in_device_memory decides by its bytes whether a message between a device and another rank stays in the
+  /// device's memory, where MPI must reach it; all others lie in host memory
   BufferedExchange(
       UnitGroup& group, std::vector<Message> messages,
       const std::function<bool(double bytes)>& in_device_memory = [](double) { return false; })

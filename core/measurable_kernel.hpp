@@ -33,7 +33,7 @@ struct KernelFacts {
   std::string element;                       ///< double or float
   std::string computation_unit;              ///< what one unit of work is, in words
   std::map<std::string, double> parameters;  ///< what fixes the size of a computation unit, such as `columns`
-  std::string host_blas;                     ///< that a host unit calls; empty for kernels that call none
+  std::string host_blas;                     ///< library and kernels that a host unit calls; empty where it calls none
   std::vector<std::string> parts;            ///< of a run, which it times too; at most four, and they need not be all
   double flops_per_unit = 0.0;
   double bytes_per_unit = 0.0;         ///< memory traffic

@@ -20,7 +20,7 @@ struct FpmFile {
   std::string unit_kind;
   std::string unit_cores;
   std::string unit_device;
-  std::string unit_blas;   ///< with the name of its kernels; empty for a kernel that calls none
+  std::string unit_blas;   ///< library and kernels that a host unit calls; empty where it calls none
   bool unit_bound = true;  ///< false where the operating system refused to bind the unit's threads to its cores
   double slowdown = 1.0;
   std::string computation_unit;              ///< what one unit of work is, in words

@@ -31,7 +31,7 @@ def read_run(run):
     """What a mini-app's run.json says, in one row."""
     record = _record(run)
     row = {"time_s": record["median_time_s"], "predicted_s": record["predicted_time_s"],
-           "figure_of_merit": (record["figure_of_merit"] or {}).get("value")}
+           "figure_of_merit": (record.get("figure_of_merit") or {}).get("value")}
     for name, value in record["figures"].items():
         if isinstance(value, (int, float)):
             row[re.sub(r"[^A-Za-z0-9_]+", "_", name)] = value

@@ -13,7 +13,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 else()
-  # A part of another project makes of itself what that asks for.
+  # As a part of another project, only what that links is built.
   set_directory_properties(PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 if(NOT DEFINED CMAKE_INSTALL_RPATH)

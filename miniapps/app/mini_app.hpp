@@ -42,7 +42,7 @@ struct Outcome {
   std::vector<PhaseTime> phases;                      ///< of a repetition
   std::map<std::string, double> params;               ///< that the run has chosen, such as its steps
   std::map<std::string, std::string> settings;        ///< that the run has chosen
-  FigureOfMerit figure_of_merit;                      ///< dropped where it is 0, for nothing was computed
+  FigureOfMerit figure_of_merit;                      ///< left out of the result where it is 0, as no work was done
   std::map<std::string, double> figures;              ///< kept in `run.json`
   std::map<std::string, std::vector<double>> points;  ///< kept in `run.json`
   std::string above;                                  ///< lines between the table of units and the line `time`

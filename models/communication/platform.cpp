@@ -38,13 +38,10 @@ double Platform::memory_bytes_per_s() const {
 }
 
 std::optional<bool> Platform::is_faster_direct(double bytes) const {
-  std::map<std::string, double> time_s;
-  for (const char* const way : {"direct", "staged"}) {
-    const auto found = std::ranges::find(channels, fmt::format("device to device, {}", way), &Channel::name);
-    if (found == channels.end()) return std::nullopt;
-    time_s[way] = found->time_s(bytes);
-  }
-  return time_s["direct"] <= time_s["staged"];
+  const auto direct = std::ranges::find(channels, "device to device, direct", &Channel::name);
+  const auto staged = std::ranges::find(channels, "device to device, staged", &Channel::name);
+  if (direct == channels.end() || staged == channels.end()) return std::nullopt;
+  return direct->time_s(bytes) <= staged->time_s(bytes);
 }
 
 const Channel& Platform::channel(int id) const {

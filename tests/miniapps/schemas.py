@@ -1,8 +1,12 @@
 """schemas.py ROOT BIN MPIRUN: what programs write is as core/schemas says, and damaged copies of it are not; a figure of
 merit is the same in output and run.json: a repetition's work over its time."""
 import json, math, os, pathlib, re, signal, subprocess, sys, tempfile, time
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+try:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+except ImportError as missing:
+    print(missing)
+    sys.exit(77)
 
 root, programs, mpirun = map(pathlib.Path, sys.argv[1:])
 temporary = tempfile.TemporaryDirectory()
