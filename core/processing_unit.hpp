@@ -29,7 +29,7 @@ std::string format_unit_choice(UnitChoice choice);
 struct ProcessingUnit {
   enum class Kind { host, companion };
   Kind kind = Kind::host;
-  std::string space;       ///< name of the Kokkos execution space
+  std::string space;       ///< name of the Kokkos execution space, and a device's model: Cuda (NVIDIA H200)
   CoreList cores;          ///< host: one thread each; companion: the core of its driver thread
   int device = -1;         ///< number of the GPU, or of the first of several; -1 for none
   double slowdown = 1.0;   ///< > 1 emulates a slower unit: it waits after each kernel

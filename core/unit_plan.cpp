@@ -246,6 +246,8 @@ RankUnits plan_units(const Machine& machine, const PlanRequest& request) {
     units.companion = ProcessingUnit{ProcessingUnit::Kind::companion, CompanionExecution::name(), {}};
     units.companion->devices = choice.devices;
     units.companion->device = choose_device(request.rank_on_node, entry, devices, choice.devices);
+    const std::string model = device_facts(units.companion->device).name;
+    if (!model.empty()) units.companion->space += fmt::format(" ({})", model);
     if (devices > 0) {
       units.companion->device_sharers = sharers_of(units.companion->device, machine, request, devices, choice.devices);
     }

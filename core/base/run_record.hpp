@@ -37,7 +37,7 @@ struct CheckResult {
 struct UnitRecord {
   int rank = 0;
   std::string kind;   ///< host or device
-  std::string space;  ///< Kokkos execution space
+  std::string space;  ///< Kokkos execution space, and a device's model
   std::string cores;  ///< such as 0-3
   double slowdown = 1.0;
   std::optional<double> predicted_s = {};  ///< of its kernels, for what `timed_per` says

@@ -57,7 +57,7 @@ inline Error device_count(int* count) {
 
 inline Error device_properties(DeviceProperties* facts, int device) {
   if (device < 0 || device >= emulated::facts().devices) return Error::no_such_device;
-  std::strncpy(facts->name, "emulated", sizeof facts->name - 1);
+  std::strncpy(facts->name, "Emulated 1", sizeof facts->name - 1);
   facts->totalGlobalMem = static_cast<std::size_t>(emulated::facts().memory_bytes);
   facts->sharedMemPerBlock = emulated::facts().scratch_bytes;
   return success;

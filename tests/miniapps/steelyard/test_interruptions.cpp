@@ -74,14 +74,14 @@ TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps, a
   const Outcome outcome = interrupted(ranks, cavity, problem + endless, told, folder, signal);
   if (signal == SIGKILL) {
     const Words again = problem + words("--restart stopped --steps 1");
-    const long step = number_after(good_run(1, cavity, again, folder.path()).out, "from step ");
+    const long step = number_after(run_app(cavity, {{1, again}}, folder).front().out, "from step ");
     CHECK(step > 0);
     CHECK(step % 7 == 0);
     return;
   }
   const long steps = number_after(outcome.out, "checkpoint stopped after ");
   const Words whole = problem + words("--checkpoint whole --steps " + std::to_string(steps));
-  good_run(1, cavity, whole, folder.path());
+  run_app(cavity, {{1, whole}}, folder);
   CHECK(folder.read("stopped") == folder.read("whole"));
 }
 
@@ -102,11 +102,13 @@ TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has th
   for (int trial = 0; trial < 6; ++trial) {
     const int first = whole(random, 0, 40), second = whole(random, 0, 40), ranks = whole(random, 1, 3);
     const auto steps = [](int count) { return Words{"--steps", std::to_string(count)}; };
-    good_run(1, program, problem + steps(first + second) + words("--output whole.npy"), folder.path());
-    good_run(ranks, program, problem + steps(first) + words("--checkpoint half") + shared_out(ranks), folder.path());
-    good_run(4 - ranks, program,
-             problem + steps(second) + words("--restart half --output parts.npy") + shared_out(4 - ranks),
-             folder.path());
+    run_app(program,
+            {{1, problem + steps(first + second) + words("--output whole.npy")},
+             {ranks, problem + steps(first) + words("--checkpoint half") + shared_out(ranks)}},
+            folder);
+    run_app(program,
+            {{4 - ranks, problem + steps(second) + words("--restart half --output parts.npy") + shared_out(4 - ranks)}},
+            folder);
     INFO(name << ", " << first << " + " << second << " steps");
     CHECK(folder.read("whole.npy") == folder.read("parts.npy"));
   }
@@ -119,7 +121,7 @@ TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has th
   std::this_thread::sleep_for(std::chrono::milliseconds(whole(random, 0, 300)));
   run.send(SIGKILL);
   run.wait();
-  const Outcome after = good_run(1, program, problem + words("--restart killed --steps 3"), folder.path());
+  const Outcome after = run_app(program, {{1, problem + words("--restart killed --steps 3")}}, folder).front();
   CHECK(number_after(after.out, "from step ") >= 7);
   // Checkpoints of other problems, and damaged ones.
   std::string bytes = folder.read("killed");
