@@ -2,6 +2,9 @@
 from pathlib import Path
 
 from spack.package import *
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.rocm import ROCmPackage
 
 
 class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
@@ -22,6 +25,13 @@ class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("blas")
     depends_on("openblas threads=openmp", when="^[virtuals=blas] openblas")
     depends_on("fftw-api@3")
+    # Found by the names of FFTW's own libraries, which MKL and others that have its interface lack.
+    requires(
+        *[f"^[virtuals=fftw-api] {fftw} precision=float,double" for fftw in ("fftw", "amdfftw", "fujitsu-fftw")],
+        "^[virtuals=fftw-api] cray-fftw",
+        policy="one_of",
+        msg="Steelyard needs FFTW's own libraries",
+    )
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.11:")
     depends_on("cli11@2.1:")
@@ -42,9 +52,12 @@ class Steelyard(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("hipfft", when="+rocm")
 
     def cmake_args(self):
-        return [
+        args = [
             self.define_from_variant("STEELYARD_ENABLE_TESTS", "tests"),
             self.define("STEELYARD_REQUIRE_DEVICE", self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm")),
             # Spack's compiler wrappers name the processor.
             self.define("STEELYARD_NATIVE", False),
         ]
+        if self.spec.satisfies("+rocm"):  # for CUDA, Kokkos brings a launcher
+            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["hip"].prefix.bin.hipcc))
+        return args
