@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/base/errors.hpp"
-#include "core/base/json_file.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "miniapps/steelyard/results.hpp"
@@ -26,91 +25,66 @@ namespace {
 
 using namespace steelyard;
 
-/// A run's cell in a column, and the column's heading.
-struct Shown {
-  std::string heading;
-  std::string cell = "-";
-};
+using nlohmann::json;
+using tool::RunResult;
+
+/// All rounds of one configuration.
+using Rounds = tool::Configuration;
+
 /// Shares of a possible speed among the figures of `run.json`, and their headings.
 constexpr std::pair<const char*, const char*> shares[] = {{"share_of_bound", "of bound"},
                                                           {"share_of_units", "of units"}};
 /// The first of which a run has all parameters is its problem's size.
 const std::vector<std::vector<const char*>> extents{{"m", "n", "k"}, {"rows", "columns"}, {"n", "n"}};
 
-/// Figures of one run in the table.
-struct Run {
-  tool::RunResult result;
-  std::string problem;
+struct Problem {
   double size = 0.0;  ///< product of the extents
-  double time_s = 0.0;
-  Shown speed{"speed"};
-  Shown share{"of bound"};
-  std::optional<double> predicted_s;
-  std::optional<Interval> interval_s;  ///< of the prediction
-  std::optional<bool> passed;          ///< nothing where it was not checked
+  std::string text;
 };
 
-Run read_run(const std::filesystem::path& file, const nlohmann::json& json) {
-  const JsonReader reader(file.string(), json);
-  const JsonReader params = reader.object("params");
-  const auto has = [&](const char* name) { return json.at("params").contains(name); };
-  Run run;
+Problem problem_of(const RunResult& run) {
+  const json& params = run.json.at("params");
+  Problem problem;
   for (const std::vector<const char*>& names : extents) {
-    if (!std::ranges::all_of(names, has)) continue;
+    if (!std::ranges::all_of(names, [&](const char* name) { return params.contains(name); })) continue;
     std::vector<double> lengths;
-    for (const char* name : names) lengths.push_back(params.number(name));
-    run.size = std::accumulate(lengths.begin(), lengths.end(), 1.0, std::multiplies());
-    run.problem = fmt::format("{:g}", fmt::join(lengths, " x "));
+    for (const char* name : names) lengths.push_back(params.at(name).get<double>());
+    problem.size = std::accumulate(lengths.begin(), lengths.end(), 1.0, std::multiplies());
+    problem.text = fmt::format("{:g}", fmt::join(lengths, " x "));
     break;
   }
-  if (has("steps")) run.problem += fmt::format(", {:g} steps", params.number("steps"));
-  run.time_s = reader.number("median_time_s");
-  if (const nlohmann::json merit = json.value("figure_of_merit", nlohmann::json()); merit.is_object()) {
-    const double speed = merit.at("value");
-    run.speed = {merit.at("name"), fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0)};
-  }
-  for (const auto& [figure, heading] : shares) {
-    const std::optional<double> share = tool::number_of(json.at("figures"), figure);
-    if (share) run.share = {heading, fmt::format("{:.2f}", *share)};
-  }
-  if (!json.at("predicted_time_s").is_null()) run.predicted_s = reader.number("predicted_time_s");
-  if (const nlohmann::json interval = json.value("predicted_interval_s", nlohmann::json()); interval.is_array()) {
-    run.interval_s = {interval.at(0).get<double>(), interval.at(1).get<double>()};
-  }
-  const nlohmann::json& passed = json.at("check").at("passed");
-  if (passed.is_boolean()) run.passed = passed.get<bool>();
-  return run;
+  if (const auto steps = tool::number_of(params, "steps")) problem.text += fmt::format(", {:g} steps", *steps);
+  return problem;
 }
+
+/// A run's cell in a column, and the column's heading.
+struct Shown {
+  std::string heading;
+  std::string cell = "-";
+};
+
+Shown speed_of(const RunResult& run) {
+  const json merit = run.json.value("figure_of_merit", json());
+  if (!merit.is_object()) return {"speed"};
+  const double speed = merit.at("value");
+  return {merit.at("name"), fmt::format("{:.{}f}", speed, speed < 9.95 ? 1 : 0)};
+}
+
+Shown share_of(const RunResult& run) {
+  Shown shown{"of bound"};
+  for (const auto& [figure, heading] : shares) {
+    const std::optional<double> share = tool::number_of(run.json.at("figures"), figure);
+    if (share) shown = {heading, fmt::format("{:.2f}", *share)};
+  }
+  return shown;
+}
+
+double time_s(const RunResult& run) { return run.json.at("median_time_s"); }
 
 /// The run with the median time; of an even number the slower of the two in the middle.
-const Run& median_run(std::vector<Run>& runs) {
-  std::ranges::sort(runs, {}, &Run::time_s);
-  return runs[runs.size() / 2];
-}
-
-/// Median of the predictions of all rounds; nothing where none is predicted.
-std::optional<double> median_prediction_s(const std::vector<Run>& runs) {
-  std::vector<double> predictions_s;
-  for (const Run& run : runs) {
-    if (run.predicted_s) predictions_s.push_back(*run.predicted_s);
-  }
-  return predictions_s.empty() ? std::nullopt : std::optional(median(predictions_s));
-}
-
-/// Result of the checks of all rounds.
-std::string check_text(const std::vector<Run>& runs) {
-  const auto any = [&](std::optional<bool> found) {
-    return std::ranges::find(runs, found, &Run::passed) != runs.end();
-  };
-  return any(false) ? "FAILED" : any(std::nullopt) ? "not done" : "passed";
-}
-
-/// Gain of `better` over `other`. @param by_slices `other` has even slices, so that an ideal can be told
-std::optional<tool::Gain> gain_of(const std::vector<Run>& other, const std::vector<Run>& better, bool by_slices) {
-  tool::Configuration of_other, of_better;
-  for (const Run& run : other) of_other.push_back(run.result);
-  for (const Run& run : better) of_better.push_back(run.result);
-  return tool::gain(of_other, of_better, by_slices);
+const RunResult& median_run(Rounds& rounds) {
+  std::ranges::sort(rounds, {}, time_s);
+  return rounds[rounds.size() / 2];
 }
 
 struct Configuration {
@@ -139,7 +113,7 @@ const std::vector<Configuration> known_configurations = {
 };
 
 /// Configurations with results: those of the main job in its order, then any others, under their folders' names.
-std::vector<Configuration> configurations_of(const std::map<std::string, std::vector<Run>>& runs) {
+std::vector<Configuration> configurations_of(const std::map<std::string, Rounds>& runs) {
   std::vector<Configuration> configurations = known_configurations;
   std::erase_if(configurations, [&](const Configuration& one) { return !runs.contains(one.folder); });
   for (const auto& [folder, of_folder] : runs) {
@@ -151,25 +125,19 @@ std::vector<Configuration> configurations_of(const std::map<std::string, std::ve
 }
 
 /// By configuration, and that by size.
-using Results = std::map<double, std::map<std::string, std::vector<Run>>>;
+using Results = std::map<double, std::map<std::string, Rounds>>;
 
 /// All runs below `folder`, by app: the main job's <app>/<size>/<configuration>/<round>, a result of its own
 /// (`--result`), or a folder of such, whose names are then the configurations'.
-std::map<std::string, Results> read_results(const std::filesystem::path& folder) {
+std::map<std::string, Results> results_by_app(const std::filesystem::path& folder) {
   std::map<std::string, Results> results;
-  if (!std::filesystem::is_directory(folder)) throw InvalidArgument(folder.string() + " is not a folder of results");
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() != "run.json") continue;
-    const nlohmann::json json = read_json_file(entry.path());
-    const JsonReader reader(entry.path().string(), json);
-    reader.require_schema("steelyard.run/1");
-    const std::string name = reader.text("app");
-    Run run = read_run(entry.path(), json);
-    const std::filesystem::path place = std::filesystem::absolute(entry.path()).lexically_normal().parent_path();
-    const std::string last = place.filename().string();
-    const bool is_round = std::all_of(last.begin(), last.end(), [](char c) { return '0' <= c && c <= '9'; });
-    run.result = {place, is_round ? last : "", json, {}};
-    results[name][run.size][is_round ? place.parent_path().filename().string() : last].push_back(run);
+  for (auto& [name, rounds] : tool::read_results(folder)) {
+    for (const RunResult& run : rounds) {
+      const auto place = std::filesystem::absolute(run.round.empty() ? run.folder : run.folder / "..");
+      Rounds& same = results[run.json.at("app").get<std::string>()][problem_of(run).size][tool::folder_name(place)];
+      same.push_back(run);
+      same.back().times_s.clear();  // ranges are of several rounds alone
+    }
   }
   if (results.empty()) throw InvalidArgument(folder.string() + " holds no run.json");
   return results;
@@ -189,18 +157,20 @@ std::string coverage(const Results& results) {
   int covered = 0;
   std::vector<double> half_widths, from_prediction, from_others;
   for (const auto& [size, by_configuration] : results) {
-    for (const auto& [folder, runs] : by_configuration) {
-      for (const Run& run : runs) {
-        if (!run.interval_s || !run.predicted_s) continue;
-        if (run.interval_s->lower <= run.time_s && run.time_s <= run.interval_s->upper) ++covered;
-        half_widths.push_back(std::sqrt(run.interval_s->upper / run.interval_s->lower) - 1.0);
+    for (const auto& [folder, rounds] : by_configuration) {
+      for (const RunResult& run : rounds) {
+        const std::optional<Interval> interval = tool::predicted_interval_s(run.json);
+        const std::optional<double> predicted_s = tool::number_of(run.json, "predicted_time_s");
+        if (!interval || !predicted_s) continue;
+        if (interval->lower <= time_s(run) && time_s(run) <= interval->upper) ++covered;
+        half_widths.push_back(std::sqrt(interval->upper / interval->lower) - 1.0);
         std::vector<double> others_s;
-        for (const Run& other : runs) {
-          if (&other != &run) others_s.push_back(other.time_s);
+        for (const RunResult& other : rounds) {
+          if (&other != &run) others_s.push_back(time_s(other));
         }
         if (others_s.empty()) continue;
-        from_prediction.push_back(percentage_difference(run.time_s, *run.predicted_s));
-        from_others.push_back(percentage_difference(run.time_s, median(others_s)));
+        from_prediction.push_back(percentage_difference(time_s(run), *predicted_s));
+        from_others.push_back(percentage_difference(time_s(run), median(others_s)));
       }
     }
   }
@@ -216,45 +186,43 @@ std::string coverage(const Results& results) {
 }
 
 /// Name of a configuration for the table, with the largest slowdown of the run's units.
-std::string name_of(const Configuration& configuration, const Run& run) {
+std::string name_of(const Configuration& configuration, const RunResult& run) {
   if (configuration.text.empty()) return configuration.folder;
   double slowdown = 1.0;
-  for (const nlohmann::json& unit : run.result.json.at("units")) {
-    slowdown = std::max(slowdown, unit.at("slowdown").get<double>());
-  }
+  for (const json& unit : run.json.at("units")) slowdown = std::max(slowdown, unit.at("slowdown").get<double>());
   return fmt::format(fmt::runtime(configuration.text), slowdown);
 }
 
 /// Prints an app's table; true when every run passed its verification.
 bool print_table(const std::string& app, Results& results) {
   bool all_passed = true;
-  const Run& any = results.begin()->second.begin()->second.front();
-  Table table({"problem", "units and partition", any.result.json.at("computation_units").get<std::string>(), "time",
-               any.speed.heading, any.share.heading, "predicted", "difference", "gain", "of ideal", "check"});
+  const RunResult& any = results.begin()->second.begin()->second.front();
+  Table table({"problem", "units and partition", any.json.at("computation_units").get<std::string>(), "time",
+               speed_of(any).heading, share_of(any).heading, "predicted", "difference", "gain", "of ideal", "check"});
   std::vector<double> differences;
   for (auto& [size, by_configuration] : results) {
     for (const Configuration& configuration : configurations_of(by_configuration)) {
-      std::vector<Run>& runs = by_configuration.at(configuration.folder);
-      const Run& run = median_run(runs);
+      Rounds& rounds = by_configuration.at(configuration.folder);
+      const RunResult& run = median_run(rounds);
       std::string predicted = "-", difference = "-", gain = "-", of_ideal = "-";
-      if (const std::optional<double> predicted_s = median_prediction_s(runs)) {
-        differences.push_back(percentage_difference(run.time_s, *predicted_s));
+      if (const std::optional<double> predicted_s = tool::median_of(rounds, "predicted_time_s")) {
+        differences.push_back(percentage_difference(time_s(run), *predicted_s));
         predicted = format_seconds(*predicted_s);
         difference = fmt::format("{:.1f} %", differences.back());
       }
       if (const auto other = by_configuration.find(configuration.other); other != by_configuration.end()) {
-        const auto gained = gain_of(other->second, runs, configuration.other.starts_with("even"));
+        const auto gained = tool::gain(other->second, rounds, configuration.other.starts_with("even"));
         if (gained) gain = fmt::format("{:.2f}x", gained->factor);
         if (gained && gained->range)
           gain += fmt::format(" ({:.2f} to {:.2f})", gained->range->lower, gained->range->upper);
         if (gained && gained->of_ideal) of_ideal = fmt::format("{:.2f}", *gained->of_ideal);
       }
-      const std::string check = check_text(runs);
+      const std::string check = tool::check_of(rounds);
       all_passed = all_passed && check != "FAILED";
-      const auto units = run.result.json.at("distribution").get<std::vector<std::int64_t>>();
-      table.add_row({run.problem, name_of(configuration, run), fmt::format("{}", fmt::join(units, "+")),
-                     format_seconds(run.time_s), run.speed.cell, run.share.cell, predicted, difference, gain, of_ideal,
-                     check});
+      const auto units = run.json.at("distribution").get<std::vector<std::int64_t>>();
+      table.add_row({problem_of(run).text, name_of(configuration, run), fmt::format("{}", fmt::join(units, "+")),
+                     format_seconds(time_s(run)), speed_of(run).cell, share_of(run).cell, predicted, difference, gain,
+                     of_ideal, check});
     }
   }
   fmt::print("{}\n{}", app, table.text());
@@ -275,7 +243,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(parser, argc, argv);
   try {
     bool all_passed = true;
-    for (auto& [app, results] : read_results(folder)) all_passed = print_table(app, results) && all_passed;
+    for (auto& [app, results] : results_by_app(folder)) all_passed = print_table(app, results) && all_passed;
     return all_passed ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "steelyard-main-table: {}\n", error.what());

@@ -15,7 +15,6 @@
 #include "core/base/errors.hpp"
 #include "core/machine.hpp"
 #include "core/timing.hpp"
-#include "core/unit_rates.hpp"
 
 // Every BLAS has its Fortran interface, not every one that of C.
 extern "C" {
@@ -168,6 +167,20 @@ void host_blas_gemm(const GemmCall<double>& x) {
 void host_blas_gemm(const GemmCall<float>& x) {
   sgemm_("N", "N", &x.n, &x.m, &x.k, &x.alpha, x.b, &x.b_leading, x.a, &x.a_leading, &x.beta, x.c, &x.c_leading);
 }
+
+#if defined(__x86_64__)
+int processor_vector_bits() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return 512;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
+}
+bool processor_has_bfloat16() { return __builtin_cpu_supports("avx512bf16") != 0; }
+#else
+int processor_vector_bits() { return 0; }
+bool processor_has_bfloat16() { return false; }
+#endif
 
 std::vector<std::string> wider_blas_kernels(const std::string& kernels, int vector_bits, bool has_bfloat16) {
   const auto is_one_of = [&](const auto& names) {

@@ -73,6 +73,13 @@ void set_blas_threads(int threads);
 void host_blas_gemm(const GemmCall<double>& call);
 void host_blas_gemm(const GemmCall<float>& call);
 
+/// Bits of the processor's widest vectors: 512 with AVX-512 (F, BW, CD, DQ, VL), 256 with AVX2 and FMA, else 128; 0 for
+/// processors other than x86-64.
+int processor_vector_bits();
+
+/// Whether the processor has AVX-512's instructions for bfloat16, as Cooper Lake and what came after it.
+bool processor_has_bfloat16();
+
 /// Kernels of OpenBLAS that use wider vectors than `kernels` and run on a processor with these vectors, the fastest
 /// first. Empty where `kernels` are as wide as the processor's vectors or are not known here.
 /// @param kernels of openblas_get_corename(), in any case of letters

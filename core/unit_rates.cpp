@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <utility>
 
 #include "core/gemm.hpp"
 #include "core/memory/host_copy.hpp"
@@ -13,62 +12,7 @@
 
 namespace steelyard {
 
-#if defined(__x86_64__)
-int processor_vector_bits() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return 512;
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 256 : 128;
-}
-bool processor_has_bfloat16() { return __builtin_cpu_supports("avx512bf16") != 0; }
-#else
-int processor_vector_bits() { return 0; }
-bool processor_has_bfloat16() { return false; }
-#endif
-
 namespace {
-
-/// Independent sums: more than the latency of an operation times those that start in a cycle.
-using Registers = std::make_index_sequence<12>;
-
-/// To be inlined into a function that may use such vectors. @return a number that depends on all operations
-template <class Vector, std::size_t... Each>
-[[gnu::always_inline]] inline double multiply_and_add(std::int64_t rounds, std::index_sequence<Each...> /*registers*/) {
-  Vector sums[] = {Vector{} + static_cast<double>(Each)...};
-  const Vector factor = Vector{} + 0.5, term = Vector{} + 1.0;
-  for (std::int64_t i = 0; i < rounds; ++i) ((sums[Each] = sums[Each] * factor + term), ...);
-  return (sums[Each][0] + ...);
-}
-
-using Vector128 = double __attribute__((vector_size(16)));
-#if defined(__x86_64__)
-using Vector256 = double __attribute__((vector_size(32)));
-using Vector512 = double __attribute__((vector_size(64)));
-[[gnu::target("avx512f")]] double use_512(std::int64_t rounds) {
-  return multiply_and_add<Vector512>(rounds, Registers());
-}
-[[gnu::target("avx2,fma")]] double use_256(std::int64_t rounds) {
-  return multiply_and_add<Vector256>(rounds, Registers());
-}
-#endif
-double use_128(std::int64_t rounds) { return multiply_and_add<Vector128>(rounds, Registers()); }
-
-/// Keeps the vector units of the calling thread's core busy: `rounds` fused multiplications and additions of doubles in
-/// each of the registers, of the widest vectors. @return a number that depends on all of them
-double keep_vector_units_busy(std::int64_t rounds) {
-#if defined(__x86_64__)
-  if (processor_vector_bits() == 512) return use_512(rounds);
-  if (processor_vector_bits() == 256) return use_256(rounds);
-#endif
-  return use_128(rounds);
-}
-
-/// Floating-point operations of that.
-double vector_unit_flops(std::int64_t rounds) {
-  const double doubles = std::max(processor_vector_bits(), 128) / 64.0;
-  return 2.0 * doubles * static_cast<double>(Registers::size()) * static_cast<double>(rounds);
-}
 
 constexpr double mebibyte = 1024.0 * 1024.0;
 /// Share of the unit's memory that is used: the program's data may be there as well.
@@ -162,22 +106,6 @@ void measure_copies(const Execution& space, double memory_bytes, UnitRates& rate
   rates.to_host_bytes_per_s = rate([&] { copy_to_host(space, host.data(), own.data(), elements); });
 }
 
-/// FLOP/s of the vector units of all threads of a host space at once.
-template <class Execution>
-double measure_vector_units(const Execution& space) {
-  constexpr std::int64_t rounds = 1'000'000;
-  using Policy = Kokkos::RangePolicy<Execution, Kokkos::Schedule<Kokkos::Static>, int>;
-  const auto threads = static_cast<int>(space.concurrency());
-  const double seconds = fastest_seconds([&] {
-    Kokkos::parallel_for("steelyard::unit_rates::vector_units", Policy(space, 0, threads), [](const int /*thread*/) {
-      // A value that nobody reads would not be computed.
-      [[maybe_unused]] const volatile double kept = keep_vector_units_busy(rounds);
-    });
-    space.fence();
-  });
-  return threads * vector_unit_flops(rounds) / seconds;
-}
-
 template <class Execution>
 UnitRates measure(std::int64_t elements, double memory_bytes) {
   const Execution space;
@@ -185,11 +113,7 @@ UnitRates measure(std::int64_t elements, double memory_bytes) {
   measure_stream(space, elements, rates);
   rates.gemm_double_flops_per_s = measure_gemm<double>(space, memory_bytes);
   rates.gemm_float_flops_per_s = measure_gemm<float>(space, memory_bytes);
-  if constexpr (runs_on_host<Execution>) {
-    rates.vector_flops_per_s = measure_vector_units(space);
-  } else {
-    measure_copies(space, memory_bytes, rates);
-  }
+  if constexpr (!runs_on_host<Execution>) measure_copies(space, memory_bytes, rates);
   return rates;
 }
 

@@ -14,7 +14,6 @@ struct UnitRates {
   std::array<double, 4> stream_bytes_per_s{};  ///< STREAM's copy, scale, add and triad
   double gemm_double_flops_per_s = 0.0;
   double gemm_float_flops_per_s = 0.0;
-  double vector_flops_per_s = 0.0;  ///< of a host unit's vector units, in double, with data in registers; 0 of a device
   double to_device_bytes_per_s = 0.0;  ///< from pinned host memory; 0 for a unit that works there
   double to_host_bytes_per_s = 0.0;
 };
@@ -30,12 +29,5 @@ UnitRates measure_unit_rates(ProcessingUnit::Kind kind, std::int64_t elements, d
 
 /// Seconds of `work` on the calling thread, a unit's own, with what a slowdown adds to them; `work` fences.
 double unit_seconds(const CoExecution::Work& work);
-
-/// Bits of the processor's widest vectors: 512 with AVX-512 (F, BW, CD, DQ, VL), 256 with AVX2 and FMA, else 128; 0 for
-/// processors other than x86-64.
-int processor_vector_bits();
-
-/// Whether the processor has AVX-512's instructions for bfloat16, as Cooper Lake and what came after it.
-bool processor_has_bfloat16();
 
 }  // namespace steelyard

@@ -15,24 +15,6 @@ void require_ends(std::int64_t smallest, std::int64_t largest) {
   throw InvalidArgument(fmt::format("sizes from {} to {} (expected 1 <= from <= to)", smallest, largest));
 }
 
-/// `size(share)` for shares from 0 to 1, with exact ends.
-template <class Size>
-std::vector<std::int64_t> spread(std::int64_t smallest, std::int64_t largest, int count, const Size& size) {
-  require_ends(smallest, largest);
-  if (count < 1 || (count == 1 && smallest != largest)) {
-    throw InvalidArgument(fmt::format("{} sizes from {} to {} (expected at least {})", count, smallest, largest,
-                                      smallest == largest ? 1 : 2));
-  }
-  std::vector<std::int64_t> sizes{smallest};
-  for (int i = 1; i + 1 < count; ++i) {
-    const std::int64_t next =
-        std::clamp<std::int64_t>(std::llround(size(static_cast<double>(i) / (count - 1))), smallest, largest);
-    if (next > sizes.back()) sizes.push_back(next);
-  }
-  if (largest > sizes.back()) sizes.push_back(largest);
-  return sizes;
-}
-
 /// Half width of a point's confidence interval, in units per second.
 double speed_confidence(const MeasuredPoint& point) { return point.speed() * point.confidence_s / point.time_s; }
 
@@ -56,10 +38,9 @@ Miss continued_line(const MeasuredPoint& outer, const MeasuredPoint& near, const
 }
 
 /// A whole size strictly inside the gap, or nothing where it is too narrow.
-std::optional<std::int64_t> split(const AdaptiveGoal& goal, double left, double right, double from_left,
-                                  double from_right) {
-  const double narrowest = std::max(2.0, goal.resolution * left);
-  if (right - left < narrowest) return std::nullopt;
+std::optional<std::int64_t> split(double left, double right, double from_left, double from_right) {
+  constexpr double resolution = 0.01;  // sizes closer than this share count as one: a jump is located no better
+  if (right - left < std::max(2.0, resolution * left)) return std::nullopt;
   double size = left >= 0.25 * right ? 0.5 * (left + right) : std::sqrt(left * right);
   // Beside a short gap the question is what happens right there.
   size = std::clamp(size, std::max(left, right - 2.0 * from_right), std::min(right, left + 2.0 * from_left));
@@ -67,13 +48,13 @@ std::optional<std::int64_t> split(const AdaptiveGoal& goal, double left, double 
 }
 
 /// The gap from points[i] to points[i + 1]; nothing where it cannot be split.
-std::optional<UncertainGap> examine(const AdaptiveGoal& goal, Points points, std::size_t i) {
+std::optional<UncertainGap> examine(Points points, std::size_t i) {
   const MeasuredPoint &left = points[i], &right = points[i + 1];
   const double gap = right.units - left.units;
   const Miss from_left = i > 0 ? continued_line(points[i - 1], left, right) : Miss{0.0, gap};
   const Miss from_right = i + 2 < points.size() ? continued_line(points[i + 2], right, left) : Miss{0.0, gap};
   const bool left_is_worse = from_left.speed >= from_right.speed;
-  const auto next = split(goal, left.units, right.units, left_is_worse ? from_left.neighbour : gap,
+  const auto next = split(left.units, right.units, left_is_worse ? from_left.neighbour : gap,
                           left_is_worse ? gap : from_right.neighbour);
   if (!next) return std::nullopt;
   const double slowest = std::min(left.speed(), right.speed());
@@ -85,24 +66,25 @@ void require_goal(const AdaptiveGoal& goal) {
   if (!(goal.error > 0.0 && goal.error < 1.0)) {
     throw InvalidArgument(fmt::format("error {} (expected a share between 0 and 1)", goal.error));
   }
-  if (!(goal.resolution >= 0.0 && goal.resolution < 1.0)) {
-    throw InvalidArgument(fmt::format("resolution {} (expected a share from 0 to 1)", goal.resolution));
-  }
 }
 
 }  // namespace
 
-std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count) {
-  return spread(smallest, largest, count, [&](double share) {
-    return std::lerp(static_cast<double>(smallest), static_cast<double>(largest), share);
-  });
-}
-
 std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count) {
-  return spread(smallest, largest, count, [&](double share) {
-    return static_cast<double>(smallest) *
-           std::pow(static_cast<double>(largest) / static_cast<double>(smallest), share);
-  });
+  require_ends(smallest, largest);
+  if (count < 1 || (count == 1 && smallest != largest)) {
+    throw InvalidArgument(fmt::format("{} sizes from {} to {} (expected at least {})", count, smallest, largest,
+                                      smallest == largest ? 1 : 2));
+  }
+  const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
+  std::vector<std::int64_t> sizes{smallest};
+  for (int i = 1; i + 1 < count; ++i) {
+    const double size = static_cast<double>(smallest) * std::pow(ratio, static_cast<double>(i) / (count - 1));
+    const std::int64_t next = std::clamp<std::int64_t>(std::llround(size), smallest, largest);
+    if (next > sizes.back()) sizes.push_back(next);
+  }
+  if (largest > sizes.back()) sizes.push_back(largest);
+  return sizes;
 }
 
 std::vector<std::int64_t> first_sizes(const AdaptiveGoal& goal) {
@@ -119,7 +101,7 @@ std::optional<UncertainGap> least_certain_gap(const AdaptiveGoal& goal,
   std::optional<UncertainGap> worst;
   for (const std::vector<MeasuredPoint>& points : units) {
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-      const std::optional<UncertainGap> gap = examine(goal, points, i);
+      const std::optional<UncertainGap> gap = examine(points, i);
       if (!gap) continue;
       const MeasuredPoint &left = points[i], &right = points[i + 1];
       // The ends' own noise uses up part of what the goal allows, but never more than half.

@@ -9,22 +9,20 @@
 
 namespace steelyard::models {
 
-/// Sizes from `smallest` to `largest`, both included, with equal steps, or with equal ratios. Rounded to whole units,
-/// increasing, `count` of them or fewer where rounding makes some equal.
+/// Sizes from `smallest` to `largest`, both included, with equal ratios. Rounded to whole units, increasing, `count` of
+/// them or fewer where rounding makes some equal.
 /// @throws InvalidArgument unless 1 <= smallest <= largest and count >= 1 (>= 2 where the ends differ)
-std::vector<std::int64_t> linear_sizes(std::int64_t smallest, std::int64_t largest, int count);
 std::vector<std::int64_t> geometric_sizes(std::int64_t smallest, std::int64_t largest, int count);
 
 /// Goal of measuring a piecewise linear model: speeds within `error` of the truth from `smallest` to `largest`.
 struct AdaptiveGoal {
   std::int64_t smallest = 1;
   std::int64_t largest = 1;
-  double error = 0.05;       ///< as a share of the speed
-  double resolution = 0.01;  ///< sizes closer than this share of them count as one: a jump is located no better
+  double error = 0.05;  ///< as a share of the speed
 };
 
 /// Where to start: sizes of equal ratio, at most 4.
-/// @throws InvalidArgument unless 1 <= smallest <= largest, 0 < error < 1 and 0 <= resolution < 1
+/// @throws InvalidArgument unless 1 <= smallest <= largest and 0 < error < 1
 std::vector<std::int64_t> first_sizes(const AdaptiveGoal& goal);
 
 /// The gap between neighbouring points where a model is least certain, and the size that would tell.

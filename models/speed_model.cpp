@@ -24,21 +24,6 @@ double bisect(const SpeedModel& model, double time_s, double within, double beyo
 
 }  // namespace
 
-FitError fit_error_of(Points points, std::span<const double> predicted_s) {
-  FitError error;
-  double squares = 0.0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double deviation = std::abs(predicted_s[i] / points[i].time_s - 1.0);
-    squares = std::fma(deviation, deviation, squares);  // rounded once, however compilers arrange the loop
-    if (deviation > error.largest) {
-      error.largest = deviation;
-      error.at_units = points[i].units;
-    }
-  }
-  if (!points.empty()) error.rms = std::sqrt(squares / static_cast<double>(points.size()));
-  return error;
-}
-
 SpeedModel::SpeedModel(double max_units) : max_units_(max_units) {
   if (!(max_units > 0.0)) throw InvalidArgument(fmt::format("limit of {} units (expected a number > 0)", max_units));
 }
@@ -77,11 +62,21 @@ std::vector<double> SpeedModel::breakpoints() const {
 }
 
 FitError SpeedModel::fit_error() const {
-  std::vector<double> predicted_s;
+  FitError error;
+  double squares = 0.0;
+  int count = 0;
   for (const MeasuredPoint& point : points_) {
-    if (fits(point.units)) predicted_s.push_back(this->time_s(point.units));
+    if (!fits(point.units)) break;
+    const double deviation = std::abs(time_s(point.units) / point.time_s - 1.0);
+    squares = std::fma(deviation, deviation, squares);  // rounded once, however compilers arrange the loop
+    ++count;
+    if (deviation > error.largest) {
+      error.largest = deviation;
+      error.at_units = point.units;
+    }
   }
-  return fit_error_of(points().first(predicted_s.size()), predicted_s);
+  if (count > 0) error.rms = std::sqrt(squares / count);
+  return error;
 }
 
 double SpeedModel::units_within(double time_s) const {

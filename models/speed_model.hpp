@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +18,6 @@ struct FitError {
   double largest = 0.0;   ///< over the points, without sign
   double at_units = 0.0;  ///< where it is largest
 };
-/// @param predicted_s seconds of each of the points
-FitError fit_error_of(Points points, std::span<const double> predicted_s);
 
 /// How long one processing unit takes for a number of computation units of one kernel. Kinds differ in what they make
 /// of the measured points. Source: 000, sections 2.4.1-2.4.2 and 6.1.3: s(x) = x / t(x).

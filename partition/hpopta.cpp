@@ -62,12 +62,10 @@ class Search {
 
   /// Algorithm 1, lines 3-6.
   void start_with_load_equal() {
-    std::vector<std::int64_t> equal = even_slices(total_, levels_);
-    const std::size_t slowest = slowest_level(equal);
-    tau_ = tables_[slowest].time_s(equal[slowest]);
+    const std::vector<std::int64_t> equal = even_slices(total_, levels_);
+    tau_ = predict(equal, tables_).makespan_s();
     if (tau_ < infinity) best_ = equal;
     update_size_thresholds();
-    result_.solutions.push_back({std::move(equal), tau_, sigma_, slowest});
   }
 
   /// Level of the longest time, of several the nearest to the root.
@@ -124,7 +122,6 @@ class Search {
     tau_ = longest_s;
     best_ = current_;
     update_size_thresholds();
-    result_.solutions.push_back({current_, tau_, sigma_, slowest});
     save(from_memory);
   }
 

@@ -71,18 +71,8 @@ struct ExactResult {
 /// @throws InvalidArgument as require_feasible(), and where no sum of sizes is `total`
 ExactResult exact(std::int64_t total, TimeTables tables, std::int64_t most_work = 300'000'000);
 
-/// A solution in the order in which HPOPTA finds them, each faster than the one before.
-struct HpoptaSolution {
-  std::vector<std::int64_t> units;
-  double time_s = 0.0;                        ///< the time threshold tau from now on
-  std::vector<std::int64_t> size_thresholds;  ///< sigma for this tau
-  std::size_t slowest_level = 0;  ///< of the longest time, the nearest to the root: backtracks to its parent
-};
-
 struct HpoptaResult {
   Distribution distribution;
-  /// The load-equal distribution first, infinitely slow where the tables do not allow it.
-  std::vector<HpoptaSolution> solutions;
   bool complete = true;    ///< false where `most_nodes` ended the search: the distribution may not be optimal
   std::int64_t nodes = 0;  ///< invocations of the kernel (algorithm 2)
 };

@@ -16,13 +16,12 @@
 
 namespace steelyard::gemm {
 
-/// Whether several devices share the link to the host's memory.
-enum class DeviceLink { automatic, shared, separate };
-
 /// How a companion uses memory of its own.
 struct DeviceUse {
   double memory_bytes = std::numeric_limits<double>::infinity();  ///< of each device at most
-  DeviceLink link = DeviceLink::automatic;  ///< shared: one device copies at a time in either direction
+  /// Whether several devices share the link to the host's memory, so that one copies at a time in either direction;
+  /// nothing: as share_link() measures.
+  std::optional<bool> shares_link = {};
   /// Whether a device copies while it multiplies (000's kernel of version 3) or does one thing after the other, on one
   /// queue (version 2). Source: 000, section 4.2.2, Fig. 4.7.
   bool overlaps = true;

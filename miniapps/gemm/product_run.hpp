@@ -18,7 +18,6 @@
 #include "core/host_blas.hpp"
 #include "core/measurable_kernel.hpp"
 #include "core/memory/matrix.hpp"
-#include "core/typed_options.hpp"
 #include "miniapps/app/mini_app.hpp"
 #include "miniapps/gemm/blocking.hpp"
 #include "miniapps/gemm/freivalds.hpp"
@@ -31,11 +30,8 @@ namespace steelyard::gemm {
 /// Extents of gemm's matrices where the user names none.
 inline constexpr std::int64_t default_extent = 2048;
 
-/// Adds `--device-memory` and `--device-link`.
+/// Adds `--device-memory`.
 inline void add_device_options(CLI::App& parser, DeviceUse& use) {
-  add_choice<DeviceLink>(
-      parser, "--device-link", use.link, {"auto", "shared", "separate"},
-      "Link of several devices to the host's memory: shared, they copy in turns (default: measured)");
   const auto set = [&use](const std::uint64_t& bytes) { use.memory_bytes = static_cast<double>(bytes); };
   // CLI11 accepts a negative number of bytes, which wraps round to a very large one.
   const auto refuse_negative = [](const std::string& bytes) {

@@ -93,8 +93,7 @@ class UnitGemm {
     if (kind == ProcessingUnit::Kind::host || !has_device_memory(use.memory_bytes)) return;
     const std::vector<int> devices = companion_devices();
     const auto count = static_cast<std::int64_t>(devices.size());
-    takes_turns_ =
-        count > 1 && (use.link == DeviceLink::automatic ? share_link(devices) : use.link == DeviceLink::shared);
+    takes_turns_ = count > 1 && (use.shares_link ? *use.shares_link : share_link(devices));
     // All have the same blocks, those of a device with the most columns; the last ones may have fewer of them.
     PanelProblem widest = problem;
     widest.columns = std::min(problem.columns, padded_extent(quotient_up(problem.columns, count)));

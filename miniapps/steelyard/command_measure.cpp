@@ -175,8 +175,7 @@ BuildPlan make_plan(const MeasureOptions& options, const KernelFacts& facts, dou
     plan.precision.relative = std::min(plan.precision.relative, 0.5 * error);
   } else {
     const int count = options.points > 0 ? options.points : 16;
-    plan.sizes =
-        options.spacing == "linear" ? models::linear_sizes(from, to, count) : models::geometric_sizes(from, to, count);
+    plan.sizes = models::geometric_sizes(from, to, count);
   }
   return plan;
 }
@@ -334,8 +333,8 @@ void add_size_options(CLI::App& parser, MeasureOptions& options) {
   add_number(parser, "--points", options.points, "Number of sizes (default 16); at most so many if adaptive (64)", 1,
              100000)
       ->excludes(sizes);
-  add_choice(parser, "--spacing", options.spacing, "Equal steps, equal ratios, or where the model is least certain",
-             {"linear", "geometric", "adaptive"})
+  add_choice(parser, "--spacing", options.spacing, "Equal ratios, or where the model is least certain",
+             {"geometric", "adaptive"})
       ->excludes(sizes);
   add_value(parser, "--error", options.error, "With --spacing adaptive: error of the speed to stop at (default 0.05)",
             "SHARE");

@@ -120,19 +120,6 @@ std::string predictions_table(const models::SpeedModel& model, const std::vector
   return table.text();
 }
 
-/// Every kind's error at its points, and at points that it was not shown.
-std::string compare_kinds(const models::FpmFile& file) {
-  Table table({"kind", "rms", "largest", "left out, rms", "left out, largest", "what it is"});
-  for (const models::ModelKind& kind : models::model_kinds()) {
-    const FitError shown = models::make_model(file, kind.name)->fit_error();
-    const FitError hidden = models::leave_one_out_error(file.points, kind);
-    const bool told = file.points.size() > 2 && std::isfinite(hidden.rms);
-    table.add_row({kind.name, percent(shown.rms), percent(shown.largest), told ? percent(hidden.rms) : "-",
-                   told ? percent(hidden.largest) : "-", kind.description});
-  }
-  return table.text() + "left out: error at each inner point of a model that was fitted without it\n";
-}
-
 /// Speed against size as SVG: measured points with their confidence intervals, and the model.
 std::string model_plot(const models::FpmFile& file, const models::SpeedModel& model) {
   SvgPlot plot = speed_chart(file);
@@ -157,7 +144,6 @@ struct ModelOptions {
   std::vector<double> at;
   bool json = false;
   std::filesystem::path plot;
-  bool compare = false;
 };
 
 std::string as_json(const models::FpmFile& file, const models::SpeedModel& model, const std::vector<double>& at) {
@@ -194,7 +180,6 @@ std::string show(const ModelOptions& options) {
   if (!options.plot.empty()) write_text_file(options.plot, model_plot(file, *model));
   if (options.json) return as_json(file, *model, options.at);
   const std::string text = model_header(options.file, file, *model);
-  if (options.compare) return text + compare_kinds(file);
   return text + (options.at.empty() ? points_table(file, *model) : predictions_table(*model, options.at));
 }
 
@@ -234,10 +219,8 @@ void add_model_command(CLI::App& parser, Action& chosen) {
       parser, "model", "Show a speed model: kind, fit error, speeds, predictions, plot", chosen, show);
   command->add_option("FILE", options->file, "Model file (*.fpm.json, or Fupermod's *.fpm)")->required();
   add_choice(*command, "--kind", options->kind, "What to make of the points", model_kind_names());
-  CLI::Option* at = add_value(*command, "--at", options->at, "Predict these sizes", "X...");
-  CLI::Option* compare = command->add_flag("--compare", options->compare, "Fit errors of all kinds");
-  at->excludes(compare);
-  add_format_option(*command, options->json)->excludes(compare);
+  add_value(*command, "--at", options->at, "Predict these sizes", "X...");
+  add_format_option(*command, options->json);
   add_value(*command, "--plot", options->plot, "Draw points and model", "FILE.svg");
 }
 

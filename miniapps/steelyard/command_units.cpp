@@ -146,7 +146,7 @@ void run_on(ProcessingUnit::Kind kind, CoExecution& co_execution, const CoExecut
 }
 
 ordered_json measure_rank(const Session& session, const RankUnits& units, CoExecution& co_execution) {
-  // Nothing where there is none: of copies where the unit works in host memory, of vector units where it is a device.
+  // Nothing of copies where the unit works in host memory.
   const auto rate = [](double per_s) { return per_s > 0.0 ? ordered_json(per_s) : ordered_json(); };
   ordered_json measured = ordered_json::array();
   for (const ProcessingUnit& unit : units_of(units)) {
@@ -160,7 +160,6 @@ ordered_json measure_rank(const Session& session, const RankUnits& units, CoExec
          {"unit", unit.name()},
          {"stream_bytes_per_s", {{"copy", copy}, {"scale", scale}, {"add", add}, {"triad", triad}}},
          {"gemm_flops_per_s", {{"double", rates.gemm_double_flops_per_s}, {"float", rates.gemm_float_flops_per_s}}},
-         {"vector_flops_per_s", rate(rates.vector_flops_per_s)},
          {"to_device_bytes_per_s", rate(rates.to_device_bytes_per_s)},
          {"to_host_bytes_per_s", rate(rates.to_host_bytes_per_s)}});
   }
@@ -177,23 +176,17 @@ ordered_json join_arrays(const Session& session, const ordered_json& mine) {
 
 std::string rates_table(const ordered_json& units) {
   Table table({"rank", "unit", "copy GB/s", "scale", "add", "triad", "GEMM GFLOP/s double", "float", "to device GB/s",
-               "to host", "vector units GFLOP/s"});
-  std::string slow;
+               "to host"});
   for (const ordered_json& unit : units) {
     std::vector<std::string> row{unit.at("rank").dump(), unit.at("unit")};
     for (const ordered_json& rate : unit.at("stream_bytes_per_s")) row.push_back(in_billions(rate));
     for (const ordered_json& rate : unit.at("gemm_flops_per_s")) row.push_back(in_billions(rate));
-    const ordered_json &gemm = unit.at("gemm_flops_per_s").at("double"), &most = unit.at("vector_flops_per_s");
-    if (!most.is_null() && 2.0 * gemm.get<double>() < most.get<double>()) {
-      slow += fmt::format("rank {} {}: GEMM reaches {:.0f} % of what the vector units can do\n", row[0], row[1],
-                          100.0 * gemm.get<double>() / most.get<double>());
-    }
-    for (const char* const rate : {"to_device_bytes_per_s", "to_host_bytes_per_s", "vector_flops_per_s"}) {
+    for (const char* const rate : {"to_device_bytes_per_s", "to_host_bytes_per_s"}) {
       row.push_back(in_billions(unit.at(rate)));
     }
     table.add_row(row);
   }
-  return table.text() + slow;
+  return table.text();
 }
 
 void add_units_command(CLI::App& parser, Action& chosen) {

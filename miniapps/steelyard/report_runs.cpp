@@ -49,15 +49,6 @@ std::optional<double> middle_of(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));
 }
 
-/// Median over all rounds of seconds that each may have.
-std::optional<double> median_of(const Configuration& rounds, const char* key) {
-  std::vector<double> values_s;
-  for (const RunResult& round : rounds) {
-    if (const auto value_s = number_of(round.json, key); value_s && *value_s > 0.0) values_s.push_back(*value_s);
-  }
-  return middle_of(values_s);
-}
-
 std::string seconds(std::optional<double> time_s) { return time_s ? format_seconds(*time_s) : "-"; }
 std::string factor_text(std::optional<double> value) { return value ? fmt::format("{:.2f}", *value) : "-"; }
 std::string percent_text(std::optional<double> share) { return share ? fmt::format("{:.0f} %", 100.0 * *share) : "-"; }
@@ -78,8 +69,8 @@ struct Run {
   const Configuration* rounds = nullptr;
   std::optional<double> time_s;
   std::optional<double> predicted_s;
-  std::optional<Interval> interval_s = {};  ///< of the prediction
-  std::optional<Gain> gain = {};            ///< over even slices of the same problem on the same units
+  std::optional<Interval> interval_s;  ///< of the prediction
+  std::optional<Gain> gain = {};       ///< over even slices of the same problem on the same units
   std::optional<double> predicted_gain = {};
 
   const Json& json() const { return rounds->front().json; }
@@ -91,12 +82,7 @@ struct Run {
   std::string partition() const { return json().value("/settings/partition"_json_pointer, "-"); }
   std::string title() const { return name + (folder.empty() ? "" : ", " + folder); }
   std::string problem() const { return (folder.empty() ? "" : folder + ", ") + unit_names(json()); }
-  std::string check() const {
-    const auto all = [&](const Json::json_pointer& key) {
-      return std::ranges::all_of(*rounds, [&](const RunResult& one) { return one.json.value(key, Json()) == true; });
-    };
-    return !all("/check/performed"_json_pointer) ? "-" : all("/check/passed"_json_pointer) ? "passed" : "FAILED";
-  }
+  std::string check() const { return check_of(*rounds); }
   std::optional<double> of_ideal() const { return gain ? gain->of_ideal : std::nullopt; }
   /// Factor by which the prediction is off; nothing without one.
   std::optional<double> error() const {
@@ -112,10 +98,12 @@ std::map<std::string, Runs> runs_of(const Results& results) {
   for (const auto& [name, rounds] : results) {
     const std::string app = rounds.front().json.value("app", "");
     const std::filesystem::path path = name.starts_with(app + "/") ? name.substr(app.size() + 1) : name;
-    Run run{name.empty() ? folder_name(rounds.front().folder) : path.filename().string(), path.parent_path().string(),
-            &rounds, median_of(rounds, "median_time_s"), median_of(rounds, "predicted_time_s")};
-    const Json interval = run.json().value("predicted_interval_s", Json());
-    if (interval.is_array()) run.interval_s = Interval{interval.at(0), interval.at(1)};
+    Run run{name.empty() ? folder_name(rounds.front().folder) : path.filename().string(),
+            path.parent_path().string(),
+            &rounds,
+            median_of(rounds, "median_time_s"),
+            median_of(rounds, "predicted_time_s"),
+            predicted_interval_s(rounds.front().json)};
     // Sizes in the order of their numbers.
     const std::string size = fmt::format("{:>12}", run.folder);
     alike[{app, size + problem_of(run.json()).dump() + unit_names(run.json())}].push_back(run);

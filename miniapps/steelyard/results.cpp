@@ -103,6 +103,29 @@ std::vector<double> times_of(const Configuration& configuration) {
   return times_s;
 }
 
+std::optional<double> median_of(const Configuration& configuration, const char* key) {
+  std::vector<double> values_s;
+  for (const RunResult& run : configuration) {
+    if (const auto value_s = number_of(run.json, key); value_s && *value_s > 0.0) values_s.push_back(*value_s);
+  }
+  return values_s.empty() ? std::nullopt : std::optional(median(values_s));
+}
+
+std::string check_of(const Configuration& configuration) {
+  std::string check = "passed";
+  for (const RunResult& run : configuration) {
+    const nlohmann::json passed = run.json.value("/check/passed"_json_pointer, nlohmann::json());
+    if (passed == false) return "FAILED";
+    if (passed != true) check = "not done";
+  }
+  return check;
+}
+
+std::optional<Interval> predicted_interval_s(const nlohmann::json& run) {
+  const nlohmann::json interval = run.value("predicted_interval_s", nlohmann::json());
+  return interval.is_array() ? std::optional(Interval{interval.at(0), interval.at(1)}) : std::nullopt;
+}
+
 nlohmann::json problem_of(const nlohmann::json& run) {
   nlohmann::json problem{{"app", run.value("app", "")}};
   const nlohmann::json nothing = nlohmann::json::object(), settings = run.value("settings", nothing);

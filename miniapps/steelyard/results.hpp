@@ -43,6 +43,15 @@ Results read_results(const std::filesystem::path& folder);
 /// Seconds of all repetitions of all rounds.
 std::vector<double> times_of(const Configuration& configuration);
 
+/// Median over all rounds of the seconds under a key, which each may have.
+std::optional<double> median_of(const Configuration& configuration, const char* key);
+
+/// `passed`, `FAILED` where any round's check did, or `not done` where any round had none.
+std::string check_of(const Configuration& configuration);
+
+/// The interval that a run's time was predicted to be in, if there is one.
+std::optional<Interval> predicted_interval_s(const nlohmann::json& run);
+
 /// Name of the problem that a run computes: its app, element type and parameters but for those that say how it does.
 nlohmann::json problem_of(const nlohmann::json& run);
 

@@ -86,14 +86,14 @@ std::vector<double> OutOfCoreModel::breakpoints() const {
 
 std::span<const ModelKind> model_kinds() {
   static const std::array<ModelKind, 8> all{{
-      {"constant", "one speed for every size (CPM)", build<ConstantModel>},
-      {"piecewise_linear", "speed linear between the points (FPM)", build_piecewise_linear},
-      {"akima", "smooth through all points: Akima spline", build<AkimaModel>},
-      {"table", "the measured sizes and nothing between them", build<TableModel>},
-      {"polynomial", "smoothed: a polynomial of the size", build<PolynomialModel>},
-      {"shrunk", "a polynomial, with the points' deviations that are too large to be noise", build<ShrunkModel>},
-      {"saturating", "a (1 - exp(-b x)), as of a GPU", build<SaturatingModel>},
-      {"sine_plateau", "a sin(x / b) up to c, then d, as of a CPU and its cache", build<SinePlateauModel>},
+      {"constant", build<ConstantModel>},
+      {"piecewise_linear", build_piecewise_linear},
+      {"akima", build<AkimaModel>},
+      {"table", build<TableModel>},
+      {"polynomial", build<PolynomialModel>},
+      {"shrunk", build<ShrunkModel>},
+      {"saturating", build<SaturatingModel>},
+      {"sine_plateau", build<SinePlateauModel>},
   }};
   return all;
 }
@@ -124,18 +124,6 @@ SpeedModelPtr make_model(const FpmFile& file, const std::string& kind, Shape sha
   }
   if (std::ranges::all_of(file.points, beyond)) return build(file.points, file.max_units);
   return std::make_unique<OutOfCoreModel>(file.points, file.in_core_units, file.max_units, build);
-}
-
-FitError leave_one_out_error(Points points, const ModelKind& kind) {
-  if (points.size() < 3) return {};
-  const Points inner = points.subspan(1, points.size() - 2);
-  std::vector<double> predicted_s;
-  for (const MeasuredPoint& point : inner) {
-    std::vector<MeasuredPoint> others(points.begin(), points.end());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(1 + predicted_s.size()));
-    predicted_s.push_back(kind.build(others, no_limit, {})->time_s(point.units));
-  }
-  return fit_error_of(inner, predicted_s);
 }
 
 }  // namespace steelyard::models

@@ -76,15 +76,13 @@ class TableModel : public SpeedModel {
 };
 
 /// Smoothed FPM: speed is a polynomial of the size, fitted by least squares of the relative deviations, and constant
-/// before the first and after the last point. It never leaves the range of the measured speeds. A point that is less
-/// than half as fast as its neighbours counts relative to their speed, so that it does not outweigh them. Source: 002,
-/// section 6 (smooth-FPM).
+/// before the first and after the last point. Its degree is the lowest, up to 8, that predicts points left out of the
+/// fit as well as the best one does, within the standard error of that comparison. It never leaves the range of the
+/// measured speeds. A point that is less than half as fast as its neighbours counts relative to their speed, so that it
+/// does not outweigh them. Source: 002, section 6 (smooth-FPM).
 class PolynomialModel : public SpeedModel {
  public:
-  /// @param degree 0: the lowest, up to 8, that predicts points left out of the fit as well as the best one does,
-  /// within the standard error of that comparison
-  /// @throws InvalidArgument also for a degree that is negative or above 30
-  explicit PolynomialModel(Points points, double max_units = no_limit, int degree = 0);
+  explicit PolynomialModel(Points points, double max_units = no_limit);
 
   std::string kind() const override { return "polynomial"; }
   std::vector<std::pair<std::string, double>> parameters() const override { return {{"degree", degree()}}; }
@@ -184,7 +182,6 @@ class OutOfCoreModel : public SpeedModel {
 /// A kind of speed model under the name that the command line uses.
 struct ModelKind {
   std::string name;
-  std::string description;  ///< one line
   /// @param shape of `piecewise_linear`
   SpeedModelPtr (*build)(Points points, double max_units, Shape shape);
 };
@@ -201,10 +198,5 @@ const ModelKind& find_model_kind(const std::string& name);
 /// or more than 1e15 s
 SpeedModelPtr make_model(const FpmFile& file, const std::string& kind = "piecewise_linear",
                          Shape shape = Shape::increasing_time);
-
-/// How far each point is from what a model of the other points predicts there, the first and the last point, which no
-/// others enclose, excepted; nothing to tell with fewer than three points. Unlike SpeedModel::fit_error() this says
-/// something about kinds that pass through all points.
-FitError leave_one_out_error(Points points, const ModelKind& kind);
 
 }  // namespace steelyard::models

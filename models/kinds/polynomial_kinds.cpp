@@ -1,18 +1,15 @@
 // Polynomials of the size, and what deviates from them by more than noise.
-#include <fmt/format.h>
-
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/errors.hpp"
 #include "core/base/statistics.hpp"
 #include "models/kinds/model_kinds.hpp"
 
 namespace steelyard::models {
 namespace {
 
-constexpr int most_degree = 30, most_chosen_degree = 8;
+constexpr std::size_t most_degree = 8;
 
 struct Fit {
   std::vector<double> coefficients;
@@ -69,17 +66,13 @@ Fit fit(Points points, int degree) {
 
 }  // namespace
 
-PolynomialModel::PolynomialModel(Points points, double max_units, int degree) : SpeedModel(points, max_units) {
-  if (degree < 0 || degree > most_degree) {
-    throw InvalidArgument(
-        fmt::format("polynomial of degree {} (expected 1 to {}, or 0 to choose)", degree, most_degree));
-  }
+PolynomialModel::PolynomialModel(Points points, double max_units) : SpeedModel(points, max_units) {
   const auto [slowest, fastest] = std::ranges::minmax_element(points, {}, &MeasuredPoint::speed);
   slowest_ = slowest->speed();
   fastest_ = fastest->speed();
-  const int most = std::min(static_cast<int>(points.size()) - 1, degree > 0 ? degree : most_chosen_degree);
+  const auto most = static_cast<int>(std::min(points.size() - 1, most_degree));
   std::vector<Fit> fits;
-  for (int chosen = degree > 0 ? most : 0; chosen <= most; ++chosen) fits.push_back(fit(points, chosen));
+  for (int degree = 0; degree <= most; ++degree) fits.push_back(fit(points, degree));
   const double least = std::ranges::min(fits, {}, &Fit::left_out_squares).left_out_squares;
   // A sum of squares of normal deviations is uncertain by this share of itself; gaining less is fitting noise.
   const double uncertainty = std::sqrt(2.0 / static_cast<double>(points.size()));

@@ -278,25 +278,4 @@ TEST_CASE("limits, points and times that make no model are refused with their va
   }
 }
 
-TEST_CASE("the error of leaving one out is that of models of the other points, each at the point left out") {
-  Random random(3);
-  for (const ModelKind& kind : model_kinds()) {
-    INFO(kind.name);
-    const Points points = random_points(random, 9, 100.0);
-    double squares = 0.0, largest = 0.0;
-    for (std::size_t left_out = 1; left_out < 8; ++left_out) {
-      Points others = points;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
-      const double predicted = kind.build(others, infinity, {})->time_s(points[left_out].units);
-      const double deviation = std::abs(predicted - points[left_out].time_s) / points[left_out].time_s;
-      squares += deviation * deviation;
-      largest = std::max(largest, deviation);
-    }
-    const FitError error = leave_one_out_error(points, kind);
-    CHECK_THAT(error.rms, WithinRel(std::sqrt(squares / 7.0), 1e-9));
-    CHECK_THAT(error.largest, WithinRel(largest, 1e-9));
-    CHECK(leave_one_out_error(std::span(points).first(2), kind).largest == 0.0);
-  }
-}
-
 }  // namespace steelyard::test_speed_model

@@ -33,14 +33,6 @@ double of_channel(const Channel& channel, const Seconds& seconds) {
 
 }  // namespace
 
-double TauLop::overhead_matters_up_to_bytes() const {
-  std::set<int> channels;
-  for (const Channel& channel : platform_->channels) {
-    if (channel.tau_lop) channels.insert(channel.id);
-  }
-  return overhead_matters_up_to_bytes(channels);
-}
-
 double TauLop::overhead_matters_up_to_bytes(const std::set<int>& channels) const {
   constexpr double share = 0.1;
   double largest = 0.0;

@@ -24,11 +24,9 @@ class TauLop {
   /// concurrent transfers than were measured unless they may be extrapolated
   double transmission_s(int channel, double bytes, std::int64_t concurrency = 1) const;
 
-  /// The largest measured message of any channel of which overhead is more than a tenth: for A1, which neglects
+  /// The largest measured message of these channels of which overhead is more than a tenth: for A1, which neglects
   /// overheads, only longer ones are to be merged. 0 where there is none. Source: 001, section 3 (A1)
-  /// @throws InvalidArgument where a channel with tau-Lop parameters has one without them on its path
-  double overhead_matters_up_to_bytes() const;
-  /// Largest such message of these channels alone. @throws InvalidArgument also for an unknown channel
+  /// @throws InvalidArgument for an unknown channel, and for one without tau-Lop parameters, also on its path
   double overhead_matters_up_to_bytes(const std::set<int>& channels) const;
 
  private:

@@ -76,14 +76,14 @@ TEST_CASE(
     const double memory_bytes =
         gemm::least_memory_bytes(8.0) * std::uniform_real_distribution<double>(1.0, 20.0)(random);
     CAPTURE(trial, devices, memory_bytes);
-    for (const gemm::DeviceLink link : {gemm::DeviceLink::shared, gemm::DeviceLink::separate}) {
-      const std::vector<emulated::Order> orders = orders_of(product, devices, {memory_bytes, link});
+    for (const bool shares_link : {true, false}) {
+      const std::vector<emulated::Order> orders = orders_of(product, devices, {memory_bytes, shares_link});
       CHECK(product.inexact_elements(product.expected()) == 0);
       // On links of their own, so that nothing but the program keeps copies apart.
       const Schedule schedule = Costs{3.0, static_cast<double>(any_of(random, 1, 5)), 2.0}.schedule(orders);
       for (const char* const direction : {emulated::copy_to_device, emulated::copy_to_host}) {
-        if (link == gemm::DeviceLink::shared) CHECK_FALSE(overlap(schedule, direction));
-        if (link == gemm::DeviceLink::separate && overlap(schedule, direction)) ++overlapping;
+        if (shares_link) CHECK_FALSE(overlap(schedule, direction));
+        if (!shares_link && overlap(schedule, direction)) ++overlapping;
       }
     }
   }
@@ -97,25 +97,25 @@ TEST_CASE(
     for (const double memories : {5.0, 10.0}) {
       const auto n = static_cast<std::int64_t>(std::sqrt(memories * devices * memory_bytes / 24.0));
       Product<double> product({n, n, n, 1.0, 1.0}, 0);
-      for (const gemm::DeviceLink link : {gemm::DeviceLink::shared, gemm::DeviceLink::separate}) {
-        const std::vector<emulated::Order> orders = orders_of(product, devices, {memory_bytes, link});
+      for (const bool shares_link : {true, false}) {
+        const std::vector<emulated::Order> orders = orders_of(product, devices, {memory_bytes, shares_link});
         double flops = 0.0, bytes = 0.0;
         for (const emulated::Order& order : orders) (order.label == "gemm" ? flops : bytes) += order.amount;
         // Seconds of the link for one of multiplications. Links that are not shared have to wait for each block of B.
         for (const double balance : {0.1, 1.0, 10.0}) {
-          if (link == gemm::DeviceLink::separate && balance == 1.0) continue;
+          if (!shares_link && balance == 1.0) continue;
           const double bytes_per_s = bytes / (balance * flops / flops_per_s);
           const Schedule schedule(orders, [&](const emulated::Order& order) {
             return order.amount / (order.label == "gemm" ? flops_per_s : bytes_per_s);
           });
           std::map<std::pair<std::string, int>, double> busy_s;
           for (const ScheduledWork& work : schedule.works()) {
-            const bool is_shared = work.label != "gemm" && link == gemm::DeviceLink::shared;
+            const bool is_shared = work.label != "gemm" && shares_link;
             busy_s[{work.label, is_shared ? 0 : work.device}] += work.end_s - work.start_s;
           }
           double bound_s = 0.0;
           for (const auto& [engine, seconds] : busy_s) bound_s = std::max(bound_s, seconds);
-          CAPTURE(devices, memories, static_cast<int>(link), balance);
+          CAPTURE(devices, memories, shares_link, balance);
           CHECK(schedule.end_s() <= 1.05 * bound_s);
         }
       }
@@ -142,7 +142,7 @@ TEST_CASE(
         gemm::least_memory_bytes(8.0) * std::uniform_real_distribution<double>(1.0, 5.0)(random);
     const bool overlaps = trial % 2 == 0;
     gemm::UnitGemm<double> gemm(ProcessingUnit::Kind::companion, {m, n, k, 0, alpha, beta},
-                                {memory_bytes, gemm::DeviceLink::automatic, overlaps});
+                                {memory_bytes, std::nullopt, overlaps});
     emulated::recorded_operations();
     gemm.run(product.operands());
     const std::vector<emulated::Order> orders = emulated::recorded_operations();

@@ -7,7 +7,6 @@
 
 #include "core/base/json_file.hpp"
 #include "core/host_blas.hpp"
-#include "core/unit_rates.hpp"
 #include "models/fpm_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/miniapps/gemm/gemm_files.hpp"

@@ -98,12 +98,13 @@ std::vector<Command> commands() {
     return one;
   };
   std::vector<Command> all;
-  for (const char* const kind : {"constant", "piecewise_linear", "akima", "table", "polynomial", "saturating"}) {
+  for (const char* const kind :
+       {"constant", "piecewise_linear", "akima", "table", "polynomial", "shrunk", "saturating", "sine_plateau"}) {
     for (const char* const model : {"a.fpm.json", "b.fpm"}) {
       all.push_back({words(std::string("model ") + model + " --at 1 8 100 --format json --kind " + kind), models});
     }
   }
-  all.push_back({words("model a.fpm.json --compare"), models});
+  all.push_back({words("model a.fpm.json"), models});
   for (const char* const algorithm : {"geometric", "numerical", "exact", "constant", "hpopta"}) {
     all.push_back(
         {words(std::string("partition --total 300 --models a.fpm.json b.fpm --algorithm ") + algorithm), models});

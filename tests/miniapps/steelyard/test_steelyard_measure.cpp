@@ -123,7 +123,6 @@ TEST_CASE("Every app's options fix what is measured, and with its model a plan o
 
 TEST_CASE("Sizes are those that were asked for, and an adaptive selection's cover its range") {
   CHECK(measured_sizes("--from 8 --to 64 --points 4") == Sizes{8.0, 16.0, 32.0, 64.0});
-  CHECK(measured_sizes("--from 10 --to 40 --points 4 --spacing linear") == Sizes{10.0, 20.0, 30.0, 40.0});
   // One end beyond the app's range is the other end too.
   CHECK(measured_sizes("--to 5") == Sizes{5.0});
   const Sizes adaptive = measured_sizes("--from 8 --to 64 --spacing adaptive --error 0.9 --points 7");

@@ -78,7 +78,6 @@ TEST_CASE("steelyard model predicts, fits and draws by every kind what the libra
   sizes.push_back(random_between(random, 1.0, file.max_units));
   std::string at = " --plot plot.svg --format json --at";
   for (const double size : sizes) at += " " + json(size).dump();
-  const std::string compared = good_tool(folder, "model m.fpm.json --compare").out;
   for (const models::ModelKind& model_kind : models::model_kinds()) {
     const std::string &kind = model_kind.name, line = "model m.fpm.json --kind " + kind + at;
     INFO("seed " << seed << ", " << line);
@@ -98,9 +97,7 @@ TEST_CASE("steelyard model predicts, fits and draws by every kind what the libra
     CHECK(printed.at("variation").at("bands").size() == file.points.size());
     const std::string svg = folder.read("plot.svg");
     CHECK((contains(svg, "</svg>") && !contains(svg, "nan") && !contains(svg, "inf")));
-    CHECK(lines_that_start(compared, kind + " ") == 1);
   }
-  CHECK_FALSE((contains(compared, "nan") || contains(compared, "inf")));
   const std::string text = good_tool(folder, "model m.fpm.json", 3).out;
   for (const auto* const points : {&file.points, &file.imprecise}) {
     for (const models::MeasuredPoint& point : *points) {

@@ -156,6 +156,7 @@ TEST_CASE("The main job's table shows a plain result under its folder's name, pr
     const std::filesystem::path round = folder / fmt::format("job/jacobi/32/host/{:.0f}", 10.0 * time_s);
     std::filesystem::create_directories(round);
     write_json_file(round / "run.json", json);
+    std::filesystem::copy(folder / "plain/samples.jsonl", round);
   }
   const std::string table = good_run(1, STEELYARD_MAIN_TABLE, {"job"}, folder.path()).out;
   INFO(table);
