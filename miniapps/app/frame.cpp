@@ -132,7 +132,7 @@ std::optional<Channels> Frame::channels(const MessageFacts& message) {
   std::vector<std::string> kinds;
   for (const NodeFacts& node : gather_node_facts(session_)) kinds.push_back(node.kind);
   std::optional<models::Placement> placement;
-  collectively(comm(), [&] { placement.emplace(platform, node_of_rank_, kinds); });
+  collectively([&] { placement.emplace(platform, node_of_rank_, kinds); });
   return Channels{std::move(platform), *std::move(placement)};
 }
 
