@@ -188,7 +188,6 @@ ExitCode run(Session& session, const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts iterations of cavity's solvers beside the memory's bound", "steelyard-cavity-solvers");
-  const TableResult result(parser, argc, argv);
   Choice choice;
   add_standard_options(parser);
   add_number(parser, "--sizes", choice.sizes, "Rows of the grids, and columns but for --columns", 8, 30000)

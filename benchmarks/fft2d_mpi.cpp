@@ -136,7 +136,6 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("fft2d beside FFTW with MPI on the same ranks, in turns", "steelyard-fft2d-mpi");
-  const TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
   add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 40000)->capture_default_str();

@@ -233,7 +233,6 @@ int main(int argc, char** argv) {
                   "steelyard-fft2d-partition");
   Options options;
   for (std::int64_t i = 0; i < 30; ++i) options.sizes.push_back(256 + 64 * i);
-  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   parser.add_option("--sizes", options.sizes, "Rows and columns of the matrices (default 30 from 256 to 2112)")
       ->check(CLI::Range(2, 40000));

@@ -206,7 +206,6 @@ ExitCode run(Session& session, const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts 2D transforms by passes over rows beside FFTW's own 2D plan", "steelyard-fft2d-speed");
-  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Choice choice;
   add_number(parser, "--sizes", choice.sizes, "Rows and columns of the matrices", 1, 40000)->capture_default_str();

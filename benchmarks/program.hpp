@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/table_result.hpp"
 #include "comm/collective.hpp"
 #include "comm/unit_group.hpp"
 #include "core/base/errors.hpp"

@@ -229,7 +229,6 @@ ExitCode compare(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("summa beside ScaLAPACK's pdgemm on the same ranks, in turns", "steelyard-summa-pdgemm");
-  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Options options;
   add_number(parser, "--sizes", options.sizes, "Rows and columns of the matrices", 1, 1 << 20)->capture_default_str();

@@ -126,7 +126,6 @@ ExitCode run(Session& session, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App parser("wave2d's calibration beside the best split of a sweep", "steelyard-wave2d-calibration");
-  const TableResult result(parser, argc, argv);
   Options options;
   add_standard_options(parser);
   add_number(parser, "--size", options.size, "Rows and columns of the grid", 64, 1 << 20)->capture_default_str();

@@ -99,7 +99,6 @@ void add_row(Table& table, std::int64_t n, const Choice& choice) {
 
 int main(int argc, char** argv) {
   CLI::App parser("Puts wave2d's kernel beside the memory's bound and a plain OpenMP loop", "steelyard-wave2d-speed");
-  const TableResult result(parser, argc, argv);
   add_standard_options(parser);
   Choice choice;
   add_number(parser, "--sizes", choice.sizes, "Rows and columns of the grids", 8, 60000)->capture_default_str();

@@ -1,42 +1,19 @@
 """What follows from an experiment's earlier points: errors, histograms, lines of a roofline."""
 
-import statistics
 from collections import Counter
 
 
 def mean_errors(run):
-    """Means of the proportional errors over the layouts that were measured (001, Table 2): those whose ranks have a core
-    each apart from those whose ranks share cores, who also wait for these."""
-    errors = {}
+    """Means of the proportional errors over what was measured with the same values of the columns `alike` (001, Table 2):
+    runs whose ranks have a core each apart from those whose ranks share cores, who also wait for these."""
+    alike, errors = run.variables["alike"].split(), {}
     for values in run.points:
-        measured_s = values.get("communication_s")
-        for model, column in (("tau-Lop", "tau_lop_s"), ("HLogGP", "hloggp_s"), ("Hockney", "hockney_s")):
-            predicted_s = values.get(column)
-            if measured_s and predicted_s:
-                cores = "a core each" if values["processes"] <= run.driver.facts["cores"] else "shared cores"
-                key = (values["network"], cores, values["application"], values["blocks"], values["barrier"], model)
-                errors.setdefault(key, []).append(max(measured_s, predicted_s) / min(measured_s, predicted_s))
-    names = ("network", "ranks_have", "application", "blocks", "barrier", "model")
-    return [{**dict(zip(names, key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
-
-
-def rectangle_errors(run):
-    """Mean proportional error of each model over the matrix sizes, for each choice of rectangles (001, Fig. 16)."""
-    measured, predicted = {}, {}
-    for values in run.points_of("measured"):
-        key = values["rectangles"], values["blocks"]
-        if values["metric"] == "predicted_s":
-            predicted.setdefault((*key, values["model"]), []).append(values["value"])
-        else:
-            measured.setdefault(key, []).append(values["value"])
-    errors = {}
-    for (rectangles, blocks, model), times_s in predicted.items():
-        here_s, there_s = statistics.median(measured[rectangles, blocks]), statistics.median(times_s)
-        errors.setdefault((rectangles, model), []).append(max(here_s, there_s) / min(here_s, there_s))
-    return [
-        {"rectangles": rectangles, "model": model, "mu": statistics.mean(mus)}
-        for (rectangles, model), mus in errors.items()
-    ]
+        each = values.get("processes", 1) <= run.driver.facts["cores"]
+        values = {**values, "ranks_have": "a core each" if each else "shared cores"}
+        for model, column in (("tau-Lop", "mu_tau_lop"), ("HLogGP", "mu_hloggp"), ("Hockney", "mu_hockney")):
+            if column in values:
+                errors.setdefault((*(values[name] for name in alike), model), []).append(values[column])
+    return [{**dict(zip([*alike, "model"], key)), "mu": sum(mus) / len(mus)} for key, mus in errors.items()]
 
 
 def _histogram(values):

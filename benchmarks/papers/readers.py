@@ -45,18 +45,13 @@ def read_run(run):
     return [row]
 
 
-def read_samples(run):
-    """A row for each sample of a result folder: its parameters, keys, metric and value."""
-    with open(run.result / "samples.jsonl", encoding="utf-8") as file:
-        samples = [json.loads(line) for line in file]
-    return [{**{k: v for k, v in sample.items() if k != "params"}, **sample["params"]} for sample in samples]
-
-
 def read_repetitions(run):
     """A row for each timed repetition of a mini-app's run."""
+    with open(run.result / "samples.jsonl", encoding="utf-8") as file:
+        samples = [json.loads(line) for line in file]
     return [
-        {"repetition": int(row["repetition"]), "time_s": row["value"]}
-        for row in read_samples(run) if row["metric"] == "time_s"
+        {"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]}
+        for sample in samples if sample["metric"] == "time_s"
     ]
 
 

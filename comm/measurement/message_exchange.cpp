@@ -20,8 +20,7 @@ namespace steelyard {
 namespace {
 
 constexpr int message_tag = 22;
-constexpr int pattern_tag = 23;
-constexpr int unused_tag = 24;
+constexpr int unused_tag = 23;
 
 /// Memory of messages, in huge pages where the system has them, as that of the apps' large arrays.
 std::unique_ptr<char[], void (*)(void*)> message_memory(int largest_bytes, char content) {
@@ -260,61 +259,6 @@ std::vector<int> MessageExchange::protocol_steps(int smallest_bytes) {
     lower_s = upper_s;
   }
   return steps;
-}
-
-namespace {
-
-/// Messages of one rank in a phase: partners and buffers.
-struct Step {
-  std::vector<std::pair<int, std::vector<char>>> sends, receives;
-  bool at_once = false;
-};
-
-void run_pattern(MPI_Comm comm, std::vector<Step>& steps) {
-  std::vector<MPI_Request> requests;
-  for (auto& [sends, receives, at_once] : steps) {
-    requests.clear();
-    for (auto& [from, buffer] : receives) {
-      const auto bytes = static_cast<int>(buffer.size());
-      STEELYARD_MPI(MPI_Irecv(buffer.data(), bytes, MPI_BYTE, from, pattern_tag, comm, &requests.emplace_back()));
-    }
-    for (const auto& [to, buffer] : sends) {
-      const auto bytes = static_cast<int>(buffer.size());
-      if (at_once) {
-        STEELYARD_MPI(MPI_Isend(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm, &requests.emplace_back()));
-      } else {
-        STEELYARD_MPI(MPI_Send(buffer.data(), bytes, MPI_BYTE, to, pattern_tag, comm));
-      }
-    }
-    STEELYARD_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
-  }
-}
-
-}  // namespace
-
-std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& pattern, int repetitions) {
-  models::require_pattern(pattern);
-  const int rank = rank_in(comm), size = size_of(comm);
-  if (size != pattern.processes) {
-    throw InvalidArgument(
-        fmt::format("{} of {} processes on {} ranks (expected as many)", pattern.name, pattern.processes, size));
-  }
-  std::vector<Step> steps;
-  for (const models::Phase& phase : pattern.phases) {
-    Step& step = steps.emplace_back();
-    step.at_once = phase.sends == models::Phase::Sends::at_once;
-    for (const models::Message& message : phase.messages) {
-      if (message.bytes > std::numeric_limits<int>::max()) {
-        throw InvalidArgument(
-            fmt::format("{}: message of {} bytes (expected less than 2 GiB)", pattern.name, message.bytes));
-      }
-      const auto buffer = [&] { return std::vector<char>(static_cast<std::size_t>(message.bytes), '\1'); };
-      if (message.from == rank) step.sends.emplace_back(message.to, buffer());
-      if (message.to == rank) step.receives.emplace_back(message.from, buffer());
-    }
-  }
-  return longest_s(
-      comm, repetitions, [] {}, [&] { run_pattern(comm, steps); });
 }
 
 }  // namespace steelyard

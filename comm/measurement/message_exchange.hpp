@@ -6,8 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "models/communication/message_pattern.hpp"
-
 namespace steelyard {
 
 /// Messages between the ranks of a communicator, to be timed: along a ring in the order of the ranks, and between the
@@ -72,11 +70,5 @@ class MessageExchange {
   Memory out_, in_;
   std::vector<char> other_memory_;
 };
-
-/// Sends and receives the messages of a pattern, process i of which is rank i: after a barrier each, the longest time
-/// over the ranks of each run. Receives of a phase are posted first; sends in order wait for their buffers one by one
-/// (MPI_Send), sends at once together. Collective. Source: 001, section 5.4, algorithm 1.
-/// @throws InvalidArgument unless `comm` has as many ranks as the pattern processes, and for messages of 2 GiB and more
-std::vector<double> pattern_s(MPI_Comm comm, const models::MessagePattern& pattern, int repetitions);
 
 }  // namespace steelyard

@@ -18,8 +18,6 @@ class Table {
   /// Comma-separated values (RFC 4180), headings first. A number with a unit is the number in SI units or bytes, a
   /// share in percent is the share, `-` is an empty cell.
   std::string csv() const;
-  const std::vector<std::string>& headings() const { return headings_; }
-  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
   /// The number that a cell shows, in SI units, bytes, or as a share; nothing for words.
   static std::optional<double> number(const std::string& cell);
 

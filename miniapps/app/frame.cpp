@@ -67,14 +67,6 @@ models::Platform measure_channels(const Session& session, const MessageFacts& me
 
 }  // namespace
 
-models::Placement place_ranks(const Session& session, const models::Platform& platform) {
-  std::vector<std::string> kinds;
-  for (const NodeFacts& node : gather_node_facts(session)) kinds.push_back(node.kind);
-  std::optional<models::Placement> placement;
-  collectively(session.comm(), [&] { placement.emplace(platform, session.nodes().node_of_rank, kinds); });
-  return *placement;
-}
-
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work) {
   STEELYARD_MPI(MPI_Barrier(session.comm()));
   const double start_s = now_s();
@@ -137,8 +129,11 @@ std::optional<Channels> Frame::channels(const MessageFacts& message) {
     note(fmt::format("channels measured in {}\n", format_seconds(record_.figures["channel_time_s"])));
   }
   channel_error_ = platform.error();
-  models::Placement placement = place_ranks(session_, platform);
-  return Channels{std::move(platform), std::move(placement)};
+  std::vector<std::string> kinds;
+  for (const NodeFacts& node : gather_node_facts(session_)) kinds.push_back(node.kind);
+  std::optional<models::Placement> placement;
+  collectively([&] { placement.emplace(platform, node_of_rank_, kinds); });
+  return Channels{std::move(platform), *std::move(placement)};
 }
 
 double Frame::memory_bytes_per_s(const std::vector<std::int64_t>& slot_bytes) {

@@ -28,9 +28,6 @@ namespace steelyard {
 /// seconds from when all are ready until the slowest has done so, the same on all ranks
 double timed_region(const Session& session, const std::string& name, const std::function<void()>& work);
 
-/// Places these ranks on the platform. Collective.
-models::Placement place_ranks(const Session& session, const models::Platform& platform);
-
 class StepBalancer;
 
 /// State of a run: its ranks, their units, and what apps ask of all of them together.

@@ -32,6 +32,20 @@ void require_bytes(const std::string& pattern, double bytes) {
   throw InvalidArgument(fmt::format("{}: message of {} bytes (expected a finite number >= 0)", pattern, bytes));
 }
 
+void require_pattern(const MessagePattern& pattern) {
+  for (const Phase& phase : pattern.phases) {
+    for (const Message& message : phase.messages) {
+      const bool is_there = message.from >= 0 && message.from < pattern.processes && message.to >= 0 &&
+                            message.to < pattern.processes && message.from != message.to;
+      if (!is_there) {
+        throw InvalidArgument(fmt::format("{}: message from {} to {} (expected two different ones of {} processes)",
+                                          pattern.name, message.from, message.to, pattern.processes));
+      }
+      require_bytes(pattern.name, message.bytes);
+    }
+  }
+}
+
 /// Parts in sequence or at once; one alone as it is.
 Expression joined(Expression (*join)(std::vector<Expression>), std::vector<Expression> parts) {
   return parts.size() == 1 ? std::move(parts.front()) : join(std::move(parts));
@@ -84,20 +98,6 @@ ChannelInstance Placement::channel(int from, int to) const {
   return {id, instance_of(from)};
 }
 
-void require_pattern(const MessagePattern& pattern) {
-  for (const Phase& phase : pattern.phases) {
-    for (const Message& message : phase.messages) {
-      const bool is_there = message.from >= 0 && message.from < pattern.processes && message.to >= 0 &&
-                            message.to < pattern.processes && message.from != message.to;
-      if (!is_there) {
-        throw InvalidArgument(fmt::format("{}: message from {} to {} (expected two different ones of {} processes)",
-                                          pattern.name, message.from, message.to, pattern.processes));
-      }
-      require_bytes(pattern.name, message.bytes);
-    }
-  }
-}
-
 Expression expression(const MessagePattern& pattern, const Placement& placement) {
   require_pattern(pattern);
   std::vector<Expression> phases;
@@ -141,29 +141,13 @@ double serial_cost_s(const MessagePattern& pattern, const std::function<double(c
 
 namespace {
 
-MessagePattern pattern(const char* name, int processes, int at_least, double bytes, std::vector<Phase> phases) {
-  if (processes < at_least) {
-    throw InvalidArgument(fmt::format("{} of {} processes (expected at least {})", name, processes, at_least));
-  }
+MessagePattern pattern(const char* name, int processes, double bytes, std::vector<Phase> phases) {
+  if (processes < 1) throw InvalidArgument(fmt::format("{} of {} processes (expected at least 1)", name, processes));
   require_bytes(name, bytes);
   return {name, processes, std::move(phases)};
 }
 
-/// From every process to the next one, around.
-Phase shift(int processes, double bytes) {
-  Phase phase;
-  phase.sends = Phase::Sends::at_once;
-  for (int from = 0; from < processes; ++from) phase.messages.push_back({from, (from + 1) % processes, bytes});
-  return phase;
-}
-
 }  // namespace
-
-MessagePattern flat_broadcast(int processes, double bytes) {
-  Phase phase;
-  for (int to = 1; to < processes; ++to) phase.messages.push_back({0, to, bytes});
-  return pattern("flat broadcast", processes, 1, bytes, {phase});
-}
 
 MessagePattern binomial_broadcast(int processes, double bytes) {
   std::vector<Phase> phases;
@@ -173,17 +157,15 @@ MessagePattern binomial_broadcast(int processes, double bytes) {
       phase.messages.push_back({from, from + have, bytes});
     }
   }
-  return pattern("binomial broadcast", processes, 1, bytes, std::move(phases));
-}
-
-MessagePattern ring(int processes, double bytes) {
-  return pattern("ring", processes, 2, bytes, {shift(processes, bytes)});
+  return pattern("binomial broadcast", processes, bytes, std::move(phases));
 }
 
 MessagePattern ring_allgather(int processes, double bytes) {
-  std::vector<Phase> phases;
-  if (processes > 1) phases.assign(static_cast<std::size_t>(processes) - 1, shift(processes, bytes));
-  return pattern("ring allgather", processes, 1, bytes, std::move(phases));
+  Phase phase;
+  phase.sends = Phase::Sends::at_once;
+  for (int from = 0; from < processes; ++from) phase.messages.push_back({from, (from + 1) % processes, bytes});
+  const auto phases = static_cast<std::size_t>(std::max(0, processes - 1));
+  return pattern("ring allgather", processes, bytes, std::vector<Phase>(phases, phase));
 }
 
 MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
@@ -205,7 +187,7 @@ MessagePattern recursive_doubling_allreduce(int processes, double bytes) {
     for (int rank = 0; rank < power; ++rank) phase.messages.push_back({process(rank), process(rank ^ bit), bytes});
   }
   if (folded > 0) phases.push_back(after);
-  return pattern("recursive doubling allreduce", processes, 1, bytes, std::move(phases));
+  return pattern("recursive doubling allreduce", processes, bytes, std::move(phases));
 }
 
 MessagePattern halo_1d(int processes, double bytes) {
@@ -215,7 +197,7 @@ MessagePattern halo_1d(int processes, double bytes) {
     if (process > 0) phase.messages.push_back({process, process - 1, bytes});
     if (process + 1 < processes) phase.messages.push_back({process, process + 1, bytes});
   }
-  return pattern("1D halo exchange", processes, 1, bytes, {phase});
+  return pattern("1D halo exchange", processes, bytes, {phase});
 }
 
 }  // namespace steelyard::models

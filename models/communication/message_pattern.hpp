@@ -32,10 +32,6 @@ struct MessagePattern {
   std::vector<Phase> phases;
 };
 
-/// @throws InvalidArgument for a message of or to a process that is not there, to its sender, or of a size that is
-/// negative or not finite
-void require_pattern(const MessagePattern& pattern);
-
 /// Processes on the nodes of a platform: which channel a message takes, and what contends with it.
 class Placement {
  public:
@@ -77,37 +73,33 @@ class Placement {
 /// transmissions at once, or in sequence, those through one channel together so that A1 can merge them. A message
 /// between nodes with links of their own is a transmission of both, of which the dearer one counts; between two nodes
 /// that is the paper's. Source: 001, sections 3 and 4, equations 4, 13 and 14.
-/// @throws InvalidArgument as require_pattern() and Placement::channel()
+/// @throws InvalidArgument for a message of or to a process that is not there, to its sender, or of a size that is
+/// negative or not finite, and as Placement::channel()
 Expression expression(const MessagePattern& pattern, const Placement& placement);
 
 /// Seconds by models without contention (Hockney, LogGP and its extensions): of a phase, the largest sum over the
 /// messages that one process sends; of a pattern, the sum over its phases. Source: 001, sections 4.1 and 4.2.
 /// @param message_s seconds of one message
-/// @throws InvalidArgument as require_pattern()
+/// @throws InvalidArgument for messages as expression()
 double serial_cost_s(const MessagePattern& pattern, const std::function<double(const Message&)>& message_s);
 
-// Patterns of P processes, without any computation. All throw InvalidArgument for fewer processes than stated and sizes
-// that are negative or not finite.
-
-/// Process 0 sends to all others, one after the other. P >= 1.
-MessagePattern flat_broadcast(int processes, double bytes);
+// Patterns of P processes, without any computation. All throw InvalidArgument for less than one process and sizes that
+// are negative or not finite.
 
 /// Process 0 sends to process 1, both to the next two, and so on: ceil(log2 P) phases, of which phase i has 2^i
-/// messages (the last one those that remain). P >= 1. Source: 001, section 3, equation 4 and figure 4.
+/// messages (the last one those that remain). Source: 001, section 3, equation 4 and figure 4.
 MessagePattern binomial_broadcast(int processes, double bytes);
 
-/// Every process sends to the next one, the last to the first, all at once. P >= 2. Source: 001, section 5.2 (Ring).
-MessagePattern ring(int processes, double bytes);
-
-/// Every process ends with the `bytes` of all: P - 1 phases of a ring. P >= 1.
+/// Every process ends with the `bytes` of all: P - 1 phases, in which every process sends to the next one, the last
+/// to the first, all at once.
 MessagePattern ring_allgather(int processes, double bytes);
 
 /// Every process ends with the sum of all vectors of `bytes`, by recursive doubling: q phases in which processes that
 /// differ in one bit exchange vectors, 2^q <= P < 2^(q+1); the first 2 (P - 2^q) processes halve to P - 2^q in a phase
-/// beforehand and are served in one afterwards. P >= 1.
+/// beforehand and are served in one afterwards.
 MessagePattern recursive_doubling_allreduce(int processes, double bytes);
 
-/// Neighbours of a row of processes exchange `bytes`, all at once. P >= 1. Source: 001, section 4.2 (1D partition).
+/// Neighbours of a row of processes exchange `bytes`, all at once. Source: 001, section 4.2 (1D partition).
 MessagePattern halo_1d(int processes, double bytes);
 
 }  // namespace steelyard::models

@@ -22,22 +22,19 @@ Overlap overlap(const BlockRange& a, const BlockRange& b, std::size_t unit) {
 
 using Side = BlockRange (*)(const Rectangle&);
 
-/// Overlaps of the others with rectangle i, by first common row or column, then by unit.
-std::vector<Overlap> overlaps_of(std::size_t i, std::span<const Rectangle> rectangles, Side side) {
-  std::vector<Overlap> overlaps;
-  for (std::size_t j = 0; j < rectangles.size(); ++j) {
-    if (i == j || rectangles[i].empty() || rectangles[j].empty()) continue;
-    const Overlap common = overlap(side(rectangles[i]), side(rectangles[j]), j);
-    if (common.count > 0) overlaps.push_back(common);
-  }
-  std::ranges::sort(overlaps, {}, [](const Overlap& each) { return std::tuple(each.first, each.unit); });
-  return overlaps;
-}
-
+/// Overlaps of the others with each rectangle, by first common row or column, then by unit.
 std::vector<std::vector<Overlap>> overlaps_along(std::span<const Rectangle> rectangles, Side side) {
-  std::vector<std::vector<Overlap>> overlaps;
-  for (std::size_t i = 0; i < rectangles.size(); ++i) overlaps.push_back(overlaps_of(i, rectangles, side));
-  return overlaps;
+  std::vector<std::vector<Overlap>> all;
+  for (std::size_t i = 0; i < rectangles.size(); ++i) {
+    std::vector<Overlap>& overlaps = all.emplace_back();
+    for (std::size_t j = 0; j < rectangles.size(); ++j) {
+      if (i == j || rectangles[i].empty() || rectangles[j].empty()) continue;
+      const Overlap common = overlap(side(rectangles[i]), side(rectangles[j]), j);
+      if (common.count > 0) overlaps.push_back(common);
+    }
+    std::ranges::sort(overlaps, {}, [](const Overlap& each) { return std::tuple(each.first, each.unit); });
+  }
+  return all;
 }
 
 /// A band ends wherever a rectangle begins or ends, for then its units change.
@@ -58,13 +55,6 @@ std::vector<Band> bands_along(std::span<const Rectangle> rectangles, Side side) 
     if (!band.units.empty()) bands.push_back(std::move(band));
   }
   return bands;
-}
-
-void require(std::span<const Rectangle> rectangles, double bytes) {
-  if (rectangles.empty()) throw InvalidArgument("communication of no rectangles (expected at least one)");
-  if (!(std::isfinite(bytes) && bytes >= 0.0)) {
-    throw InvalidArgument(fmt::format("{} bytes (expected a finite number >= 0)", bytes));
-  }
 }
 
 /// Messages of a pivot: by the units whose `pivot_side` holds block `first`, to all that they have part of the
@@ -117,31 +107,12 @@ std::vector<Band> row_bands(std::span<const Rectangle> rectangles) { return band
 
 std::vector<Band> column_bands(std::span<const Rectangle> rectangles) { return bands_along(rectangles, columns_of); }
 
-models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, double bytes_per_point) {
-  require(rectangles, bytes_per_point);
-  models::Phase phase;
-  phase.sends = models::Phase::Sends::at_once;
-  for (std::size_t i = 0; i < rectangles.size(); ++i) {
-    const Rectangle& one = rectangles[i];
-    const auto send = [&](const std::vector<Overlap>& overlaps, auto is_across_edge) {
-      for (const Overlap& with : overlaps) {
-        if (!is_across_edge(rectangles[static_cast<std::size_t>(with.unit)])) continue;
-        phase.messages.push_back({static_cast<int>(i), with.unit, bytes_per_point * static_cast<double>(with.count)});
-      }
-    };
-    const std::vector<Overlap> columns = overlaps_of(i, rectangles, columns_of);
-    const std::vector<Overlap> rows = overlaps_of(i, rectangles, rows_of);
-    send(columns, [&](const Rectangle& other) { return other.end_row() == one.row; });
-    send(rows, [&](const Rectangle& other) { return other.column == one.end_column(); });
-    send(columns, [&](const Rectangle& other) { return other.row == one.end_row(); });
-    send(rows, [&](const Rectangle& other) { return other.end_column() == one.column; });
-  }
-  return {"2D halo exchange", static_cast<int>(rectangles.size()), {std::move(phase)}};
-}
-
 models::MessagePattern summa_pattern(std::span<const Rectangle> rectangles, std::int64_t first, std::int64_t depth,
                                      double element_bytes) {
-  require(rectangles, element_bytes);
+  if (rectangles.empty()) throw InvalidArgument("communication of no rectangles (expected at least one)");
+  if (!(std::isfinite(element_bytes) && element_bytes >= 0.0)) {
+    throw InvalidArgument(fmt::format("{} bytes (expected a finite number >= 0)", element_bytes));
+  }
   if (depth < 0) throw InvalidArgument(fmt::format("pivots of depth {} (expected >= 0)", depth));
   return {"SUMMA iteration",
           static_cast<int>(rectangles.size()),

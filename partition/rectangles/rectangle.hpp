@@ -83,13 +83,6 @@ std::vector<Band> row_bands(std::span<const Rectangle> rectangles);
 /// Bands from left to right for the pivot row: the columns of a column-based partition.
 std::vector<Band> column_bands(std::span<const Rectangle> rectangles);
 
-/// Halo exchange of a stencil: every process sends the points along each edge to the process across it, all at once.
-/// Corners are no contact, empty rectangles send nothing. Process i owns rectangle i.
-/// Source: 001, section 4.2, equations 13 and 14, figure 9.
-/// @param bytes_per_point of one row or column of points next to an edge
-/// @throws InvalidArgument without rectangles and for a size that is negative or not finite
-models::MessagePattern halo_pattern(std::span<const Rectangle> rectangles, double bytes_per_point);
-
 /// The communication of an iteration of SUMMA whose pivots are columns [first, first + depth) of A and those rows of B,
 /// sizes in bytes. First every process that owns part of the pivot column sends it to those whose rows overlap, as much
 /// as they have in common (pbc), then every owner of part of the pivot row to those whose columns overlap (pbr). A

@@ -162,10 +162,9 @@ TEST_CASE("rectangles are refused of no areas, areas and extents that are none a
          {costs({not_a_number}), {"cost nan s"}}});
   const std::vector<Rectangle> whole{{0, 0, 4, 4}};
   for (const double bytes : {-1.0, infinity, not_a_number}) {
-    check({{[&] { halo_pattern(whole, bytes); }, {"bytes"}}, {[&] { summa_pattern(whole, 0, 1, bytes); }, {"bytes"}}});
+    check({{[&] { summa_pattern(whole, 0, 1, bytes); }, {"bytes"}}});
   }
-  check({{[] { halo_pattern({}, 8.0); }, {"no rectangles"}},
-         {[] { summa_pattern({}, 0, 1, 8.0); }, {"no rectangles"}},
+  check({{[] { summa_pattern({}, 0, 1, 8.0); }, {"no rectangles"}},
          {[&] { summa_pattern(whole, 0, -1, 8.0); }, {"depth -1"}}});
 }
 

@@ -1,10 +1,8 @@
-// What shows results: steelyard compare and report, the main job's table, and `--result` of programs that print tables.
+// What shows results: steelyard compare and report, and the main job's table.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "benchmarks/table_result.hpp"
 #include "core/base/json_file.hpp"
 #include "core/base/run_record.hpp"
 #include "tests/catch.hpp"
@@ -164,25 +162,6 @@ TEST_CASE("The main job's table shows a plain result under its folder's name, pr
   // Of 1.0, 1.1 and 1.2 s: from 1 s, and from 1.15, 1.1 and 1.05 s.
   CHECK(contains(table, "half are within 9.5 % of their predictions and 13.3 % of the median of their other rounds"));
   CHECK(contains(table, "nine of ten within 18.2 % and 14.0 %"));
-}
-
-TEST_CASE("A program's tables are kept number by number in SI units, beside the words of their rows") {
-  const TemporaryFolder folder;
-  CLI::App parser("", "steelyard-some-speed");
-  char program[] = "steelyard-some-speed";
-  char* arguments[] = {program};
-  const TableResult result(parser, 1, arguments);
-  parser.parse(std::vector<std::string>{(folder / "r").string(), "--result"});
-  Table table({"kernel", "n", "time", "speed"});
-  table.add_row({"plain", "64", "2.50 ms", "-"});
-  table.add_row({"ours", "64", "1.00 ms", "7.5"});
-  CHECK_FALSE(table.text().empty());
-  CHECK(read_json_file(folder / "r/run.json").at("app") == "steelyard-some-speed");
-  const auto times = read_samples(folder / "r", "time");
-  REQUIRE(times.size() == 2);
-  CHECK((times[0].at("value") == 2.5e-3 && times[0].at("kernel") == "plain"));
-  CHECK((times[1].at("value") == 1e-3 && times[1].at("kernel") == "ours"));
-  CHECK((read_samples(folder / "r", "n").size() == 2 && read_samples(folder / "r", "speed").size() == 1));
 }
 
 }  // namespace steelyard::tests::test_steelyard_report
