@@ -137,9 +137,6 @@ template <class Execution, int Components>
 class BiCgStab {
  public:
   using Field = RowField<Execution, Components>;
-  /// Memory traffic of an iteration in bytes a value, besides what A itself reads.
-  static constexpr double bytes_per_value = 17 * sizeof(double);
-  static constexpr double merged_bytes_per_value = 15 * sizeof(double);
 
   explicit BiCgStab(const UnitGrid<Execution>& grid, Reductions reductions = Reductions::separate)
       : grid_(grid),
