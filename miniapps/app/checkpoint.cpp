@@ -94,7 +94,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Checkpoint& 
     sum += checksum<Element>(columns, i, 0, columns, row);
   }
   facts.erase("checksum");
-  if (kept != checksum_text(facts, sum)) reader.fail("checksum", "is not that of the data and facts: damaged");
+  const std::string found = checksum_text(facts, sum);
+  if (kept != found) {
+    reader.fail("checksum",
+                fmt::format("is \"{}\" (expected \"{}\", that of the data and facts: damaged)", excerpt(kept), found));
+  }
   return {rows, columns, problem.value(), static_cast<std::int64_t>(steps)};
 }
 
