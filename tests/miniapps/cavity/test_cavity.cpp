@@ -168,7 +168,7 @@ TEST_CASE("What users get wrong is refused by name: options, files and checkpoin
   runs.expect_refused({{{"--reynolds", "nan"}, "--reynolds"},
                        {{"--profiles", "flow"}, "both name"},
                        {{"--restart", "missing"}, "missing"},
-                       {{"--rows", "8", "--columns", "9", "--restart", runs.path("good")}, "rows: is 9 (expected 8)"}},
+                       {{"--size", "8", "--restart", runs.path("good")}, "rows: is 9 (expected 8)"}},
                       runs.with_model(), {2});
   runs.expect_refused({{{"--restart", runs.path("short")}, "short"},
                        {{"--restart", runs.path("damaged")}, "checksum"},

@@ -106,7 +106,8 @@ TEST_CASE("A run that goes on from a checkpoint, even a killed one's, has bits a
     if (program == wave2d) words = words + Words{"--time-tile", std::to_string(whole(random, 1, 8))};
     return words;
   };
-  const Words problem = words("--size 53 --check all") + (program == wave2d ? words("--boundary neumann") : Words{});
+  const Words boundary = program == wave2d ? words("--boundary neumann") : Words{};
+  const Words problem = words("--size 53 --check all") + boundary;
   for (int trial = 0; trial < 6; ++trial) {
     const int first = whole(random, 0, 40), second = whole(random, 0, 40), ranks = whole(random, 1, 3);
     const auto steps = [](int count) { return Words{"--steps", std::to_string(count)}; };
@@ -139,7 +140,7 @@ TEST_CASE("A run that goes on from a checkpoint, even a killed one's, has bits a
   folder.write("cut", bytes.substr(0, bytes.size() - 40));
   expect_refused(program, {{problem + words("--restart " + (folder / "damaged").string()), "checksum"},
                            {problem + words("--restart " + (folder / "cut").string()), "end"},
-                           {words("--size 54 --restart " + (folder / "killed").string()), "shape"}});
+                           {words("--size 54 --restart " + (folder / "killed").string()) + boundary, "shape"}});
 }
 
 TEST_CASE("An interrupted measurement keeps the points that it has") {
