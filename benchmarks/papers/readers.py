@@ -50,7 +50,7 @@ def read_repetitions(run):
     with open(run.result / "samples.jsonl", encoding="utf-8") as file:
         samples = [json.loads(line) for line in file]
     return [
-        {"repetition": int(sample["params"]["repetition"]), "time_s": sample["value"]}
+        {"repetition": int(sample["repetition"]), "time_s": sample["value"]}
         for sample in samples if sample["metric"] == "time_s"
     ]
 

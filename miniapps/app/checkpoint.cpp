@@ -2,42 +2,41 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
 #include <fstream>
-#include <type_traits>
 #include <vector>
 
 #include "comm/collective.hpp"
 #include "comm/mpi_check.hpp"
 #include "core/base/errors.hpp"
 #include "core/base/json_file.hpp"
+#include "core/splitmix64.hpp"
 
 namespace steelyard {
 namespace {
 
-const char* const schema = "steelyard.checkpoint/1";
+const char* const schema = "steelyard.checkpoint/2";
 
-/// SplitMix64 of an element's bits and place.
-template <class Element>
-std::uint64_t hash(std::int64_t place, Element element) {
-  using Bits = std::conditional_t<sizeof(Element) == 8, std::uint64_t, std::uint32_t>;
-  std::uint64_t bits = std::bit_cast<Bits>(element) + static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15ULL;
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL;
-  return bits ^ (bits >> 31);
-}
-
+/// Sum of a hash of each element's bits and place.
 template <class Element>
 std::uint64_t checksum(std::int64_t matrix_columns, std::int64_t row, std::int64_t column, std::int64_t columns,
                        std::span<const Element> block) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {
     const std::int64_t in_block = static_cast<std::int64_t>(i);
-    sum += hash((row + in_block / columns) * matrix_columns + column + in_block % columns, block[i]);
+    const std::int64_t place = (row + in_block / columns) * matrix_columns + column + in_block % columns;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &block[i], sizeof(Element));
+    sum += splitmix64(bits, static_cast<std::uint64_t>(place));
   }
   return sum;
+}
+
+/// The checksum of a file. @param facts but for it
+std::string checksum_text(const nlohmann::json& facts, std::uint64_t sum_of_elements) {
+  const std::string text = facts.dump();
+  const auto length = static_cast<std::int64_t>(text.size());
+  return fmt::format("{:016x}", sum_of_elements + checksum<char>(length, 0, 0, length, text));
 }
 
 }  // namespace
@@ -55,10 +54,8 @@ void write_checkpoint(const Session& session, const std::filesystem::path& path,
   write_matrix<Element>(session, path, checkpoint.rows, checkpoint.columns, summed, [&] {
     std::uint64_t sum = 0;
     STEELYARD_MPI(MPI_Allreduce(&own, &sum, 1, MPI_UINT64_T, MPI_SUM, session.comm()));
-    const nlohmann::ordered_json facts{{"schema", schema},
-                                       {"problem", checkpoint.problem},
-                                       {"steps", checkpoint.steps},
-                                       {"checksum", fmt::format("{:016x}", sum)}};
+    nlohmann::json facts{{"schema", schema}, {"problem", checkpoint.problem}, {"steps", checkpoint.steps}};
+    facts["checksum"] = checksum_text(facts, sum);
     return facts.dump() + "\n";
   });
 }
@@ -66,44 +63,43 @@ void write_checkpoint(const Session& session, const std::filesystem::path& path,
 template <class Element>
 Checkpoint read_checkpoint(const std::filesystem::path& path, const Checkpoint& expected) {
   const NpyHeader header = read_npy_matrix_header<Element>(path);
-  if (header.shape != std::vector{expected.rows, expected.columns}) {
-    throw FileFormatError(path.string(), "shape",
-                          fmt::format("is {} x {} (expected {} x {})", header.shape[0], header.shape[1], expected.rows,
-                                      expected.columns));
-  }
-  const std::int64_t bytes = expected.rows * expected.columns * static_cast<std::int64_t>(sizeof(Element));
+  const std::int64_t rows = header.shape[0], columns = header.shape[1];
   std::ifstream file = open_binary_file(path, "checkpoint");
-  file.seekg(header.data_offset + bytes);
-  std::string line;
-  std::getline(file, line);
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) {
+  file.seekg(header.data_offset + rows * columns * static_cast<std::int64_t>(sizeof(Element)));
+  nlohmann::json facts = nlohmann::json::parse(file, nullptr, false);
+  if (!facts.is_object()) {
     throw FileFormatError(path.string(), "end",
                           "has no facts of a checkpoint (expected what --checkpoint has written)");
   }
-  const JsonReader reader(path.string(), json);
+  const JsonReader reader(path.string(), facts);
   reader.require_schema(schema);
   const JsonReader problem = reader.object("problem");
   for (const auto& [key, value] : expected.problem.items()) {
     const auto found = problem.value().find(key);
-    if (found == problem.value().end() || *found != nlohmann::json(value)) {
+    if (found == problem.value().end() || *found != value) {
       problem.fail(key, fmt::format("is {} (expected {})", found == problem.value().end() ? "missing" : excerpt(*found),
-                                    excerpt(nlohmann::json(value))));
+                                    excerpt(value)));
     }
   }
-  Checkpoint checkpoint = expected;
+  if (rows != expected.rows || columns != expected.columns) {
+    reader.fail("shape", fmt::format("is {} x {} (expected {} x {})", rows, columns, expected.rows, expected.columns));
+  }
   const double steps = reader.number("steps");
   if (!(steps >= 0.0 && steps <= 1e15)) reader.fail("steps", fmt::format("is {} (expected a number >= 0)", steps));
-  checkpoint.steps = static_cast<std::int64_t>(steps);
+  const std::string kept = reader.text("checksum");
   std::uint64_t sum = 0;
-  std::vector<Element> row(static_cast<std::size_t>(expected.columns));
-  for (std::int64_t i = 0; i < expected.rows; ++i) {
-    read_npy_block<Element>(path, header, i, 0, 1, expected.columns, row);
-    sum += checksum<Element>(expected.columns, i, 0, expected.columns, row);
+  std::vector<Element> row(static_cast<std::size_t>(columns));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    read_npy_block<Element>(path, header, i, 0, 1, columns, row);
+    sum += checksum<Element>(columns, i, 0, columns, row);
   }
-  if (reader.text("checksum") != fmt::format("{:016x}", sum))
-    reader.fail("checksum", "is not that of the data: damaged");
-  return checkpoint;
+  facts.erase("checksum");
+  const std::string found = checksum_text(facts, sum);
+  if (kept != found) {
+    reader.fail("checksum",
+                fmt::format("is \"{}\" (expected \"{}\", that of the data and facts: damaged)", excerpt(kept), found));
+  }
+  return {rows, columns, problem.value(), static_cast<std::int64_t>(steps)};
 }
 
 #define STEELYARD_CHECKPOINT(Element)                                                             \

@@ -10,9 +10,12 @@
 #include <utility>
 
 #include "core/base/errors.hpp"
+#include "core/base/json_file.hpp"
+#include "core/base/npy.hpp"
 #include "core/base/statistics.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text_file.hpp"
+#include "miniapps/app/checkpoint.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/cavity/cost.hpp"
 #include "miniapps/cavity/flow.hpp"
@@ -156,32 +159,75 @@ class Run : public AppRun {
   void write_files() override {
     const std::filesystem::path& result = options_.run.result;
     const auto write = [&](const std::filesystem::path& path, const char* in_result, const auto& writer) {
-      write_file(path, writer, state_);
-      if (!result.empty()) write_file(result / in_result, writer, state_);
+      write_file(path, writer);
+      if (!result.empty()) write_file(result / in_result, writer);
     };
-    write_file(options_.run.checkpoint, write_checkpoint, state_);
+    if (!options_.run.checkpoint.empty()) frame_.write([&] { save(state_); });
     write(options_.run.output, "flow.vti", write_flow_vti);
     write(options_.profiles, "centre_lines.csv", write_centre_lines);
     write(options_.picture, "flow.png", write_flow_picture);
   }
 
  private:
-  /// The flow that the run starts from, and what ends it.
-  void read_start() {
-    std::string note;
-    frame_.collectively([&] {
-      if (options_.run.restart.empty()) {
-        start_ = FlowState::at_rest(problem_);
-      } else {
-        Checkpoint checkpoint = read_checkpoint(options_.run.restart, problem_);
-        note = checkpoint.note(problem_);
-        start_ = std::move(checkpoint.state);
+  /// A checkpoint of this cavity, in which a flow's fields lie one below the other. The time step may be another.
+  Checkpoint checkpoint() const {
+    return {std::ssize(flow_fields) * problem_.rows,
+            problem_.columns,
+            {{"app", "cavity"},
+             {"rows", problem_.rows},
+             {"columns", problem_.columns},
+             {"height", problem_.height},
+             {"reynolds", problem_.reynolds},
+             {"scheme", word_of(scheme_names, problem_.scheme)}},
+            0};
+  }
+  /// Writes the checkpoint of a flow that rank 0 has. Collective.
+  void save(const FlowState& state) const {
+    Checkpoint now = checkpoint();
+    now.steps = state.steps;
+    now.problem["time"] = state.time;
+    now.problem["time_step"] = problem_.time_step;
+    write_checkpoint<double>(frame_.session(), options_.run.checkpoint, now, [&](const BlockSink<double>& sink) {
+      if (!frame_.session().is_root()) return;
+      std::int64_t row = 0;
+      for (const auto& [name, field] : flow_fields) {
+        sink(row, 0, problem_.columns, state.*field);
+        row += problem_.rows;
       }
+    });
+  }
+  /// The flow that the run starts from, and what ends it. Collective.
+  void read_start() {
+    const std::filesystem::path& restart = options_.run.restart;
+    double time_step = problem_.time_step;
+    frame_.collectively([&] {
+      start_ = FlowState::at_rest(problem_);
+      if (!restart.empty()) time_step = read_flow(restart);
       end_ = make_end(options_, problem_, start_.time);
     });
-    if (options_.run.restart.empty()) return;
+    if (restart.empty()) return;
     frame_.session().print(fmt::format("restart    from step {} at t = {:.6g}\n", start_.steps, start_.time));
-    if (!note.empty()) frame_.session().print(fmt::format("           {}\n", note));
+    if (time_step == problem_.time_step) return;
+    const char* effect = problem_.scheme == TimeScheme::crank_nicolson
+                             ? "; the first step's convecting velocity is extrapolated as if steps were equal"
+                             : "";
+    frame_.session().print(
+        fmt::format("           the checkpoint was reached with time steps of {}, this run goes on with {}{}\n",
+                    time_step, problem_.time_step, effect));
+  }
+  /// @return the time step that led to it
+  double read_flow(const std::filesystem::path& path) {
+    const Checkpoint found = read_checkpoint<double>(path, checkpoint());
+    const NpyHeader header = read_npy_matrix_header<double>(path);
+    std::int64_t row = 0;
+    for (const auto& [name, field] : flow_fields) {
+      read_npy_block<double>(path, header, row, 0, problem_.rows, problem_.columns, start_.*field);
+      row += problem_.rows;
+    }
+    const JsonReader problem(path.string(), found.problem, "problem");
+    start_.steps = found.steps;
+    start_.time = problem.number("time");
+    return problem.number("time_step");
   }
 
   /// Iterations per step of a short run of all units, with fewer rows of the same cells where there are many.
@@ -208,17 +254,14 @@ class Run : public AppRun {
 
   /// Does nothing without a path.
   template <class Writer>
-  void write_file(const std::filesystem::path& path, const Writer& writer, const FlowState& state) {
-    if (!path.empty()) frame_.write([&] { frame_.on_root([&] { writer(path, problem_, state); }); });
+  void write_file(const std::filesystem::path& path, const Writer& writer) {
+    if (!path.empty()) frame_.write([&] { frame_.on_root([&] { writer(path, problem_, state_); }); });
   }
 
   /// @return whether the run goes on. Collective.
   bool step_done(std::int64_t steps) {
     frame_.step_done(steps, end_.steady > 0.0 ? 0 : end_.steps);
-    return frame_.checkpoint(steps, steps - 1, [&] {
-      const FlowState state = flow_->gather();
-      frame_.on_root([&] { write_checkpoint(options_.run.checkpoint, problem_, state); });
-    });
+    return frame_.checkpoint(steps, steps - 1, [&] { save(flow_->gather()); });
   }
 
   double steps() const { return static_cast<double>(log_.steps); }

@@ -34,7 +34,7 @@ struct RowSums {
 
 /// A positive number below 2^22 that is random for each column, so that sums of them are exact.
 constexpr double place_number(std::int64_t column) {
-  return static_cast<double>((mixed_bits(static_cast<std::uint64_t>(column)) >> 43U) + 1U);
+  return static_cast<double>((splitmix64(static_cast<std::uint64_t>(column)) >> 43U) + 1U);
 }
 
 /// Adds up a piece of a row, in double precision. @param first its first column in the whole matrix @param factors

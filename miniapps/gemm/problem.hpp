@@ -8,6 +8,7 @@
 
 #include "core/options.hpp"
 #include "core/spaces.hpp"
+#include "core/splitmix64.hpp"
 #include "core/sweep/vector_for.hpp"
 #include "partition/rectangles/rectangle.hpp"
 
@@ -42,24 +43,15 @@ enum class MatrixName : std::uint64_t { a = 1, b = 2, c = 3 };
 template <class Scalar>
 using MatrixSource = std::function<void(MatrixName name, const Tile& tile, std::span<Scalar> elements)>;
 
-/// 64 bits that look random, a function of the argument alone. Source: G. Steele, D. Lea, C. Flood, Fast splittable
-/// pseudorandom number generators, 2014 (SplitMix).
-KOKKOS_INLINE_FUNCTION constexpr std::uint64_t mixed_bits(std::uint64_t bits) {
-  bits += 0x9e3779b97f4a7c15ULL;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-  return bits ^ (bits >> 31);
-}
-
 /// An element of a random matrix, uniform in [-1, 1): the same on every unit and for every distribution.
 class RandomMatrix {
  public:
   RandomMatrix(std::uint64_t seed, MatrixName name)
-      : start_(mixed_bits(mixed_bits(seed) + static_cast<std::uint64_t>(name))) {}
+      : start_(splitmix64(splitmix64(seed) + static_cast<std::uint64_t>(name))) {}
 
   KOKKOS_INLINE_FUNCTION double element(std::int64_t row, std::int64_t column) const {
     const std::uint64_t bits =
-        mixed_bits(start_ + (static_cast<std::uint64_t>(row) << 32) + static_cast<std::uint64_t>(column));
+        splitmix64(start_ + (static_cast<std::uint64_t>(row) << 32) + static_cast<std::uint64_t>(column));
     // The upper 52 bits and a sign; every value has an exact double.
     return static_cast<double>(static_cast<std::int64_t>(bits) >> 11) * (1.0 / (std::int64_t{1} << 52));
   }
@@ -103,8 +95,8 @@ void fill_random(const RandomMatrix& matrix, std::int64_t first_row, std::int64_
 constexpr double random_sign(std::uint64_t seed, std::int64_t column, int vector) {
   const auto word = static_cast<std::uint64_t>(vector) / 64U;
   // Matrices of the same seed start from other bits, so that elements and signs are independent.
-  const std::uint64_t start = mixed_bits(~seed);
-  const std::uint64_t bits = mixed_bits(mixed_bits(start + static_cast<std::uint64_t>(column)) + word);
+  const std::uint64_t start = splitmix64(~seed);
+  const std::uint64_t bits = splitmix64(splitmix64(start + static_cast<std::uint64_t>(column)) + word);
   return (bits >> (static_cast<std::uint64_t>(vector) % 64U) & 1U) != 0U ? 1.0 : -1.0;
 }
 

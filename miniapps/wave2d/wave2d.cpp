@@ -242,7 +242,7 @@ class Run : public AppRun {
 
   /// Largest deviation from what the scheme makes of the standing wave in exact arithmetic, and from the wave itself.
   std::optional<FoundError> check() override {
-    if (!options_.run.input.empty() || !start_.problem["standing_wave"]) return std::nullopt;
+    if (!start_.problem.value("standing_wave", false)) return std::nullopt;
     const std::int64_t steps = start_.steps + options_.run.steps;
     const double exact = wave_.exact_amplitude(steps), discrete = wave_.discrete_amplitude(steps);
     double error = 0.0, analytic_error = 0.0;
@@ -310,20 +310,11 @@ class Run : public AppRun {
  private:
   std::vector<std::int64_t> even_rows() const { return partition::even_slices(problem_.rows, frame_.slots().size()); }
 
-  /// The previous level, and the current one below it.
-  Checkpoint state(std::int64_t steps) const {
-    Checkpoint state{2 * problem_.rows, problem_.columns, {}, steps};
-    state.problem = {{"app", "wave2d"},
-                     {"order", problem_.order},
-                     {"boundary", word_of(boundary_names, problem_.boundary)},
-                     {"courant", problem_.courant}};
-    return state;
-  }
   std::int64_t first_row(Level level) const { return level == Level::current ? problem_.rows : 0; }
   /// Writes the checkpoint of the state `steps` steps after this run's start. Collective.
   void save(std::int64_t steps) const {
-    Checkpoint now = state(start_.steps + steps);
-    now.problem["standing_wave"] = start_.problem.at("standing_wave");
+    Checkpoint now = start_;
+    now.steps += steps;
     write_checkpoint<Scalar>(frame_.session(), options_.run.checkpoint, now, [&](const BlockSink<Scalar>& sink) {
       for (const Level level : {Level::previous, Level::current}) {
         simulation_->store(
@@ -336,13 +327,21 @@ class Run : public AppRun {
   }
   /// Where the run goes on from. Collective.
   void read_start() {
-    start_ = state(0);
-    start_.problem["standing_wave"] = options_.run.input.empty();
-    if (options_.run.restart.empty()) return;
-    frame_.on_root([&] { start_ = read_checkpoint<Scalar>(options_.run.restart, state(0)); });
+    // The previous level, and the current one below it.
+    start_ = {2 * problem_.rows,
+              problem_.columns,
+              {{"app", "wave2d"},
+               {"order", problem_.order},
+               {"boundary", word_of(boundary_names, problem_.boundary)},
+               {"courant", problem_.courant}},
+              0};
+    if (options_.run.restart.empty()) {
+      start_.problem["standing_wave"] = options_.run.input.empty();
+      return;
+    }
+    frame_.on_root([&] { start_ = read_checkpoint<Scalar>(options_.run.restart, start_); });
+    start_.problem = nlohmann::json::parse(broadcast_text(frame_.comm(), start_.problem.dump()));
     start_.steps = static_cast<std::int64_t>(frame_.max(static_cast<double>(start_.steps)));
-    start_.problem["standing_wave"] =
-        frame_.max(frame_.session().is_root() && start_.problem.value("standing_wave", false) ? 1.0 : 0.0) > 0.0;
   }
 
   void load_initial() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/splitmix64.hpp"
 #include "miniapps/cavity/solvers/krylov_method.hpp"
 
 namespace steelyard::cavity {
@@ -14,11 +15,9 @@ namespace detail {
 /// A number in [-1/2, 1/2) that looks random, the same for the same value of the grid and turn on all units.
 KOKKOS_INLINE_FUNCTION double scattered(const std::int64_t c, const std::int64_t j, const std::int64_t i,
                                         const std::int64_t turn) {
-  // The finaliser of splitmix64 on an index that no other value shares.
-  auto bits = static_cast<std::uint64_t>((turn << 61) ^ (c << 58) ^ (j << 29) ^ i) * 0x9e3779b97f4a7c15ULL;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-  return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 31)) >> 11)) * 0x1p-53 - 0.5;
+  // No other value has this index.
+  const auto index = static_cast<std::uint64_t>((turn << 61) ^ (c << 58) ^ (j << 29) ^ i);
+  return static_cast<double>(static_cast<std::int64_t>(splitmix64(0, index) >> 11)) * 0x1p-53 - 0.5;
 }
 
 /// x = x + factor y.
@@ -137,9 +136,6 @@ template <class Execution, int Components>
 class BiCgStab {
  public:
   using Field = RowField<Execution, Components>;
-  /// Memory traffic of an iteration in bytes a value, besides what A itself reads.
-  static constexpr double bytes_per_value = 17 * sizeof(double);
-  static constexpr double merged_bytes_per_value = 15 * sizeof(double);
 
   explicit BiCgStab(const UnitGrid<Execution>& grid, Reductions reductions = Reductions::separate)
       : grid_(grid),

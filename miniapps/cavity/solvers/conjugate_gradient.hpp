@@ -107,8 +107,6 @@ class ConjugateGradient {
   /// z = M^-1 r in the unit's own rows, M symmetric and positive definite; all units call it together. r's values stay,
   /// ghost rows of both may be written. An empty one is the identity.
   using Preconditioner = std::function<void(Field& r, Field& z)>;
-  /// Memory traffic of an iteration in bytes a cell, without a preconditioner.
-  static constexpr double bytes_per_cell = 8 * sizeof(double);
 
   explicit ConjugateGradient(const UnitGrid<Execution>& grid, Reductions reductions = Reductions::separate)
       : grid_(grid), merged_(reductions == Reductions::merged), r_(grid.field()), p_(grid.field()) {

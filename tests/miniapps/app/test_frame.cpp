@@ -5,9 +5,11 @@
 #include "comm/collective.hpp"
 #include "core/base/npy.hpp"
 #include "core/memory/unit_memory.hpp"
+#include "miniapps/app/checkpoint.hpp"
 #include "miniapps/app/frame.hpp"
 #include "miniapps/app/outputs.hpp"
 #include "partition/algorithms.hpp"
+#include "tests/base/full_disk.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
 #include "tests/comm/same_on_all_ranks.hpp"
@@ -45,6 +47,15 @@ class SharedFolder {
   std::optional<TemporaryFolder> mine_;
   std::filesystem::path path_;
 };
+
+/// Columns of a state, shared out among the ranks, to the folder's file `c`.
+void write_state(const SharedFolder& folder, const Checkpoint& state) {
+  write_checkpoint<double>(session(), folder / "c", state, [&](const BlockSink<double>& sink) {
+    for (int j = session().rank(); j < state.columns; j += session().size()) {
+      sink(0, j, 1, std::vector<double>(static_cast<std::size_t>(state.rows), -0.1 * j));
+    }
+  });
+}
 
 partition::Algorithm geometric() { return partition::find_algorithm("geometric"); }
 
@@ -203,6 +214,55 @@ TEST_CASE("a rank that fails is everyone's error, and a file that was there stay
   }
   CHECK(collective_error([&] { write("good.npy/below", -1); }).has_value());
   CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a checkpoint is read back; what is cut off, damaged or another problem's is refused by file and place") {
+  const SharedFolder folder;
+  const Checkpoint expected{5, 4, {{"app", "test"}, {"height", 0.1}}};
+  Checkpoint state = expected;
+  state.problem["time"] = 1.0 / 3.0;
+  state.steps = 12;
+  write_state(folder, state);
+  const Checkpoint found = read_checkpoint<double>(folder / "c", expected);
+  CHECK(found.problem == state.problem);
+  CHECK(found.steps == 12);
+  std::vector<double> row(4);
+  const NpyHeader header = read_npy_matrix_header<double>(folder / "c");
+  read_npy_block<double>(folder / "c", header, 4, 0, 1, 4, row);
+  CHECK(row == std::vector{-0.1 * 0, -0.1 * 1, -0.1 * 2, -0.1 * 3});
+
+  const TemporaryFolder own;
+  const auto expect_refused = [&](const std::string& bytes, const Checkpoint& other, const std::string& words) {
+    const std::filesystem::path path = own.write("a", bytes);
+    CHECK_THROWS_MATCHES(read_checkpoint<double>(path, other), FileFormatError,
+                         MessageMatches(ContainsSubstring(path.string() + ": ") && ContainsSubstring(words)));
+  };
+  std::filesystem::copy(folder / "c", own / "whole");
+  const std::string whole = own.read("whole");
+  const auto data = static_cast<std::size_t>(header.data_offset), end = data + 8 * 5 * 4;
+  for (std::size_t size = 0; size + 1 < whole.size(); ++size) {
+    expect_refused(whole.substr(0, size), expected, size < data ? "" : size < end ? "data: " : "end: has no facts");
+  }
+  for (std::size_t at = data; at < whole.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      expect_refused(damaged, expected, at < end ? "checksum: " : "");
+    }
+  }
+  expect_refused(whole + "x", expected, "end: ");
+  expect_refused(whole, {6, 4, expected.problem}, "shape: is 5 x 4 (expected 6 x 4)");
+  expect_refused(whole, {5, 4, {{"height", 0.2}}}, "problem.height: is 0.1 (expected 0.2)");
+  expect_refused(whole, {5, 4, {{"order", 2}}}, "problem.order: is missing (expected 2)");
+  CHECK_THROWS_AS(read_checkpoint<float>(folder / "c", expected), FileFormatError);
+
+  // A disk that is full when nearly all is written.
+  state.steps = 13;
+  const std::string failure =
+      failure_on_full_disk<CollectiveError>(static_cast<rlim_t>(end + 10), [&] { write_state(folder, state); });
+  CHECK_THAT(failure, ContainsSubstring((folder / "c").string() + ": its end cannot be written"));
+  CHECK(folder.entries() == 1);
+  CHECK(read_checkpoint<double>(folder / "c", expected).steps == 12);
 }
 
 TEST_CASE("points are added by size in place of those near them in the same memory, which says how speed has drifted") {

@@ -78,6 +78,11 @@ TEST_CASE("A run that goes on from a checkpoint does what one run would have don
       run_cavity(3, problem + Words{"--steps", "5", "--restart", "first", "--checkpoint", "second"}, folder);
   CHECK(lines_that_start(rest.out, "restart    from step 4") == 1);
   CHECK((folder.read("second") == folder.read("whole")));
+  // With other steps, and what does not make another cavity.
+  const Words finer = words("--size 20 --reynolds 1000 --cfl 0.25 --correctors 3 --restart first --steps 1") + scheme;
+  const Outcome other = run_cavity(1, finer, folder);
+  CHECK(contains(other.out, "reached with time steps of 0.025, this run goes on with 0.0125"));
+  CHECK(contains(other.out, "extrapolated as if steps were equal") == !scheme.empty());
   // As little as that may be.
   const double time = 4.0 * 0.5 / 20.0;
   for (const Words& end : {Words{"--steps", "0"}, Words{"--end-time", std::to_string(time)}}) {
@@ -156,13 +161,20 @@ TEST_CASE("What users get wrong is refused by name: options, files and checkpoin
   const std::string good = folder.read("good");
   runs.write("good", good);
   runs.write("short", good.substr(0, good.size() - 8));
+  std::string bytes = good;
+  bytes[bytes.size() / 2] ^= 1;
+  runs.write("damaged", bytes);
   // What else options refuse is in the tests of options.
   runs.expect_refused({{{"--reynolds", "nan"}, "--reynolds"},
                        {{"--profiles", "flow"}, "both name"},
-                       {{"--restart", "missing"}, "missing"}},
+                       {{"--restart", "missing"}, "missing"},
+                       {{"--size", "8", "--restart", runs.path("good")}, "rows: is 9 (expected 8)"}},
                       runs.with_model(), {2});
   runs.expect_refused({{{"--restart", runs.path("short")}, "short"},
-                       {{"--restart", runs.path("good"), "--reynolds", "400"}, "400"},
+                       {{"--restart", runs.path("damaged")}, "checksum"},
+                       {{"--restart", runs.path("good"), "--reynolds", "400"}, "reynolds: is 100.0 (expected 400.0)"},
+                       {{"--restart", runs.path("good"), "--height", "0.5"}, "height: is 1.0 (expected 0.5)"},
+                       {{"--restart", runs.path("good"), "--scheme", "crank-nicolson"}, "scheme: is \"euler\""},
                        {{"--restart", runs.path("good"), "--end-time", "0.1"}, "--end-time"}},
                       problem + runs.with_model());
 }

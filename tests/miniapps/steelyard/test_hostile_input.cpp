@@ -11,8 +11,8 @@
 
 #include "core/base/npy.hpp"
 #include "core/base/run_record.hpp"
+#include "miniapps/app/checkpoint.hpp"
 #include "miniapps/app/mini_app.hpp"
-#include "miniapps/cavity/output/flow_files.hpp"
 #include "miniapps/steelyard/command.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/catch.hpp"
@@ -127,18 +127,13 @@ std::vector<Command> commands() {
   return all;
 }
 
+const Checkpoint state{3, 4, {{"app", "wave2d"}, {"courant", 0.5}}, 7};
+
 /// Files that no command of the tool reads.
-const cavity::Problem& flow() {
-  static const cavity::Problem problem = [] {
-    cavity::Problem small;
-    small.rows = small.columns = 4;
-    return small;
-  }();
-  return problem;
-}
-std::vector<Command> other_files() {
+std::vector<Command> other_files(const Session& session) {
   const TemporaryFolder folder;
-  cavity::write_checkpoint(folder / "c", flow(), cavity::FlowState::at_rest(flow()));
+  write_checkpoint<double>(session, folder / "c", state,
+                           [](const BlockSink<double>& sink) { sink(0, 0, 4, std::vector(12, 0.25)); });
   const NpyMatrixFile array = NpyMatrixFile::create<double>(folder / "a.npy", 3, 4);
   array.finish();
   return {{{}, {{"checkpoint", folder.read("c")}}}, {{}, {{"a.npy", folder.read("a.npy")}}}};
@@ -249,7 +244,7 @@ End end_of(const Command& command, const TemporaryFolder& folder, Session& sessi
   try {
     if (command.words.empty()) {
       if (command.files.contains("checkpoint")) {
-        cavity::read_checkpoint("checkpoint", flow());
+        read_checkpoint<double>("checkpoint", state);
       } else {
         const NpyHeader header = read_npy_matrix_header<double>("a.npy");
         std::vector<double> first(1);
@@ -309,7 +304,7 @@ TEST_CASE("files and command lines with any damage are read or refused, by whate
   Random random(seed);
   const TemporaryFolder folder;
   std::vector<Command> all = commands();
-  for (const Command& one : other_files()) all.push_back(one);
+  for (const Command& one : other_files(session)) all.push_back(one);
   for (const Command& one : all) {
     INFO(shown(one));
     const End end = end_of(one, folder, session);

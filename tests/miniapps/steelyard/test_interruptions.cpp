@@ -29,6 +29,14 @@ Outcome interrupted(int ranks, const std::filesystem::path& program, const Words
   return outcome;
 }
 
+/// The line that starts so.
+std::string line_of(const std::string& text, const std::string& start) {
+  const std::size_t at = ("\n" + text).find("\n" + start);
+  INFO(text);
+  REQUIRE(at != std::string::npos);
+  return text.substr(at, text.find('\n', at) - at);
+}
+
 /// The number that follows these words.
 long number_after(const std::string& text, const std::string& before) {
   const std::size_t at = text.find(before);
@@ -85,7 +93,7 @@ TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps, a
   CHECK(folder.read("stopped") == folder.read("whole"));
 }
 
-TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has the bits of one that never ended") {
+TEST_CASE("A run that goes on from a checkpoint, even a killed one's, has bits and check of one that never ended") {
   const std::filesystem::path& program = GENERATE_REF(jacobi, wave2d);
   const std::string name = program.filename();
   const TemporaryFolder folder;
@@ -98,19 +106,21 @@ TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has th
     if (program == wave2d) words = words + Words{"--time-tile", std::to_string(whole(random, 1, 8))};
     return words;
   };
-  const Words problem = words("--size 53 --check all") + (program == wave2d ? words("--boundary neumann") : Words{});
+  const Words boundary = program == wave2d ? words("--boundary neumann") : Words{};
+  const Words problem = words("--size 53 --check all") + boundary;
   for (int trial = 0; trial < 6; ++trial) {
     const int first = whole(random, 0, 40), second = whole(random, 0, 40), ranks = whole(random, 1, 3);
     const auto steps = [](int count) { return Words{"--steps", std::to_string(count)}; };
-    run_app(program,
-            {{1, problem + steps(first + second) + words("--output whole.npy")},
-             {ranks, problem + steps(first) + words("--checkpoint half") + shared_out(ranks)}},
-            folder);
-    run_app(program,
-            {{4 - ranks, problem + steps(second) + words("--restart half --output parts.npy") + shared_out(4 - ranks)}},
-            folder);
+    const Outcome one = run_app(program,
+                                {{1, problem + steps(first + second) + words("--output whole.npy")},
+                                 {ranks, problem + steps(first) + words("--checkpoint half") + shared_out(ranks)}},
+                                folder)
+                            .front();
+    const Words rest = problem + steps(second) + words("--restart half --output parts.npy") + shared_out(4 - ranks);
+    const Outcome two = run_app(program, {{4 - ranks, rest}}, folder).front();
     INFO(name << ", " << first << " + " << second << " steps");
     CHECK(folder.read("whole.npy") == folder.read("parts.npy"));
+    CHECK(line_of(two.out, "check      passed") == line_of(one.out, "check      passed"));
   }
   // Old or new, never neither and never a part.
   Command run(
@@ -130,7 +140,7 @@ TEST_CASE("A run that goes on from a checkpoint, of a killed run as well, has th
   folder.write("cut", bytes.substr(0, bytes.size() - 40));
   expect_refused(program, {{problem + words("--restart " + (folder / "damaged").string()), "checksum"},
                            {problem + words("--restart " + (folder / "cut").string()), "end"},
-                           {words("--size 54 --restart " + (folder / "killed").string()), "shape"}});
+                           {words("--size 54 --restart " + (folder / "killed").string()) + boundary, "shape"}});
 }
 
 TEST_CASE("An interrupted measurement keeps the points that it has") {
