@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/co_execution.hpp"
+#include "core/device/device.hpp"
 #include "core/machine.hpp"
 #include "core/runtime.hpp"
 #include "core/spaces.hpp"
@@ -144,13 +145,16 @@ struct UnifiedDevice {
 
 }  // namespace
 
-TEST_CASE("units are named after their spaces, and a device is one although the host reaches its memory") {
+TEST_CASE("units are named after their spaces and models, and a device is one although the host reaches its memory") {
   STATIC_REQUIRE(runs_on_host<HostExecution>);
   STATIC_REQUIRE(runs_on_host<CompanionExecution> != companion_is_device);
   STATIC_REQUIRE_FALSE(runs_on_host<UnifiedDevice>);
   STATIC_REQUIRE(std::is_same_v<HostExecution, CompanionExecution> != has_companion);
   CHECK(started_units().host->space == HostExecution::name());
-  if (started_units().companion) CHECK(started_units().companion->space == CompanionExecution::name());
+  if (const auto& companion = started_units().companion) {
+    const std::string model = device_facts(companion->device).name;
+    CHECK(companion->space == CompanionExecution::name() + (model.empty() ? "" : " (" + model + ")"));
+  }
 }
 
 }  // namespace steelyard::test_machine
