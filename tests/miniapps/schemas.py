@@ -72,7 +72,8 @@ for app, unit, work in (  # of a repetition
     ("heat --rows 29 --columns 17 --steps 50", "Mpoint/s", 1e-6 * 29 * 17 * 50),
 ):
     for ranks, units in ((1, "host+device"), (2, "host")):
-        output = run(f"{app} --units {units} --model {model} --repetitions 3 --result {ranks}", ranks)
+        files = f"--model {model} {'' if app.startswith('gemm') else platform}"
+        output = run(f"{app} --units {units} {files} --repetitions 3 --result {ranks}", ranks)
         result = check_result(ranks)
         merit = result["figure_of_merit"]
         name, value = re.search(r"^figure of merit  (\S+) ([0-9.]+)\ncheck ", output, re.MULTILINE).groups()
