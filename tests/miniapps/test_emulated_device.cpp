@@ -103,7 +103,7 @@ TEST_CASE(
       for (const char* const memory : {"1GiB", "256KiB"}) {
         for (const int ranks : {1, 2}) {
           starts.push_back(
-              start(app, ranks, "devices=3,seed=6", folder, {"--units", units, "--device-memory", memory}));
+              start_evenly(app, ranks, "devices=3,seed=6", folder, {"--units", units, "--device-memory", memory}));
         }
       }
     }

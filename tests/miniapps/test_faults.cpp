@@ -36,8 +36,9 @@ const std::vector<App>& apps() {
 }
 
 Start start(const App& app, int ranks, const TemporaryFolder& folder, const std::string& fault) {
+  const Words platform = app.program == STEELYARD_GEMM ? Words{} : with_platform(folder);
   const Words arguments = with_models(folder, {1e-6}) + words("--repetitions 2 --warmups 0 --result r");
-  return {ranks, app.program, app.arguments + arguments, folder.path(), {fault}};
+  return {ranks, app.program, app.arguments + platform + arguments, folder.path(), {fault}};
 }
 
 /// Runs apps with the N-th of something failing, N at random up to about what a run has of it.
@@ -140,7 +141,7 @@ TEST_CASE("A rank that is killed ends the run soon, and the repetitions that wer
   const Words endless = words("--size 64 --steps 100 --check all --repetitions 1000000 --warmups 0 --result r");
   Command run({ranks,
                STEELYARD_JACOBI,
-               endless + with_models(folder, {1e-6}),
+               endless + with_models(folder, {1e-6}) + with_platform(folder),
                folder.path(),
                {"OMPI_MCA_odls_base_sigkill_timeout=1"}});
   for (int i = 0; i < 1000 && !std::filesystem::exists(folder / "r" / "run.json"); ++i) {

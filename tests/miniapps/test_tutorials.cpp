@@ -17,15 +17,15 @@ namespace {
 
 const std::filesystem::path heat = STEELYARD_HEAT, jacobi = STEELYARD_JACOBI;
 
-TEST_CASE("heat's slowest mode decays as in the differential equation, to second order") {
+TEST_CASE("heat's slowest mode decays as in the differential equation, to second order", "[host]") {
   const TemporaryFolder folder;
   double before = 0.0;
   for (const std::int64_t n : {15, 31, 63}) {
     // To the same time: a step is a quarter as long where points are half as far apart.
     const std::int64_t steps = (n + 1) * (n + 1) / 8;
     const std::string output = folder / (std::to_string(n) + ".npy");
-    good_run(2, heat, {"--size", std::to_string(n), "--steps", std::to_string(steps), "--output", output},
-             folder.path());
+    const Words problem{"--size", std::to_string(n), "--steps", std::to_string(steps), "--output", output};
+    run_app(heat, {{2, problem + with_platform(folder)}}, folder);
     const double time = 0.2 * static_cast<double>(steps) / std::pow(static_cast<double>(n + 1), 2);
     const double exact = std::exp(-2.0 * std::numbers::pi * std::numbers::pi * time);
     const double error = std::abs(read_grid<double>(output)(n / 2, n / 2) - exact);
@@ -92,7 +92,7 @@ TEST_CASE("jacobi's prediction is that of the model") {
   CHECK_THAT(predicted_s, WithinRel(10 * 64e-6, 1e-12));
 }
 
-TEST_CASE("What is not given is measured: speed models, and channels between ranks with cores of their own") {
+TEST_CASE("What is not given is measured: speed models, and channels between ranks with cores of their own", "[alone][host]") {
   const int ranks = GENERATE(1, 2, 3);
   const TemporaryFolder folder;
   const bool has_channels = ranks == 2 && std::thread::hardware_concurrency() > 1;
@@ -111,7 +111,7 @@ TEST_CASE("What is not given is measured: speed models, and channels between ran
   if (ranks == 1 || has_channels) CHECK(figures.contains("channel_time_s") == has_channels);
 }
 
-TEST_CASE("Ranks with different options are refused at once, whatever they differ in") {
+TEST_CASE("Ranks with different options are refused at once, whatever they differ in", "[host]") {
   const TemporaryFolder folder;
   const Words same = words("--size 16 --steps 1");
   for (const char* other : {"--size 17 --steps 1", "--size 16 --steps 1 --repetitions 2", "--help",
@@ -158,7 +158,7 @@ TEST_CASE(
   CHECK(contains(next.err, "note: r has the result of an earlier run"));
 }
 
-TEST_CASE("A distribution is given by shares, by what the partition tool prints, or by an earlier run") {
+TEST_CASE("A distribution is given by shares, by what the partition tool prints, or by an earlier run", "[host]") {
   const TemporaryFolder folder;
   const Words models = with_models(folder, {1e-6, 3e-6});
   const Words problem = words("--steps 3 --units host") + with_platform(folder);
@@ -178,7 +178,7 @@ TEST_CASE("A distribution is given by shares, by what the partition tool prints,
   CHECK(rows({"--distribution", folder / "split.json"}, "32") == nlohmann::json{24, 8});
 }
 
-TEST_CASE("Mistakes are refused by name, and results that cannot be written before a program runs") {
+TEST_CASE("Mistakes are refused by name, and results that cannot be written before a program runs", "[host]") {
   const TemporaryFolder folder;
   write_text_file(folder / "none.json", R"({"units": [1, "two"]})");
   expect_refused(jacobi,

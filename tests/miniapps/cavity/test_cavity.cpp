@@ -67,7 +67,7 @@ TEST_CASE("Every partition, slow units and units without rows compute the same f
   expect_same({"--size", "31", "--height", "1.5", "--steps", "3"}, runs, folder);
 }
 
-TEST_CASE("A run that goes on from a checkpoint does what one run would have done") {
+TEST_CASE("A run that goes on from a checkpoint does what one run would have done", "[host]") {
   const Words scheme = GENERATE(Words{}, Words{"--scheme", "crank-nicolson"});
   const TemporaryFolder folder;
   const Words problem = Words{"--size", "20", "--reynolds", "1000", "--cfl", "0.5"} + scheme;
@@ -92,7 +92,7 @@ TEST_CASE("A run that goes on from a checkpoint does what one run would have don
   }
 }
 
-TEST_CASE("Runs end with the step, the time or the steadiness that the user wants") {
+TEST_CASE("Runs end with the step, the time or the steadiness that the user wants", "[host]") {
   const TemporaryFolder folder;
   const Words problem{"--size", "16", "--units", "host", "--time-step", "0.05"};
   for (const auto& [words, end] : {std::pair{Words{"--end-time", "0.52"}, "for 11 steps to t = 0.55 "},
@@ -106,10 +106,10 @@ TEST_CASE("Runs end with the step, the time or the steadiness that the user want
   CHECK(steady.at("figures").at("change") < 1e-2);
   const int steps = steady.at("params").at("steps");
   CHECK(steps > 10);
-  const std::string model = write_model(folder, "model.fpm.json", 1e-6);
-  const Words too_few{"--steady", "1e-2", "--steps", std::to_string(steps - 1), "--model", model};
+  const Words given = with_models(folder, {1e-6}) + with_platform(folder);
+  const Words too_few = given + Words{"--steady", "1e-2", "--steps", std::to_string(steps - 1)};
   CHECK(run(2, program, problem + too_few, folder.path()).status == 3);
-  const Words never{"--steps", "3", "--steady", "1e-9", "--model", model, "--checkpoint", "flow"};
+  const Words never = given + Words{"--steps", "3", "--steady", "1e-9", "--checkpoint", "flow"};
   const Outcome outcome = run(2, program, problem + never, folder.path());
   INFO(outcome.out << outcome.err);
   CHECK(outcome.status == 3);
@@ -153,7 +153,7 @@ TEST_CASE("cavity's result says what ran, step by step, and is what steelyard pr
   }
 }
 
-TEST_CASE("What users get wrong is refused by name: options, files and checkpoints of other cavities") {
+TEST_CASE("What users get wrong is refused by name: options, files and checkpoints of other cavities", "[host]") {
   const TemporaryFolder folder;
   const Words problem{"--rows", "9", "--columns", "8"};
   run_cavity(1, problem + Words{"--steps", "2", "--checkpoint", "good"}, folder);
@@ -213,7 +213,7 @@ TEST_CASE("A solver that fails in the sample costs the prediction, and a line sa
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written") {
+TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written", "[host]") {
   expect_unwritable_refused(program, {"--size", "8", "--steps", "1"});
   const TemporaryFolder folder, used;
   folder.write("file", "");
@@ -290,7 +290,7 @@ constexpr const char* hockney = R"({"schema": "steelyard.platform/1", "channels"
     {"id": 0, "name": "shared memory", "path": [0, 0],
      "hockney": {"segments": [{"up_to_bytes": null, "latency_s": 1e-6, "bandwidth_bytes_per_s": 2e9}]}}]})";
 
-TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers do") {
+TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers do", "[host]") {
   const TemporaryFolder folder;
   const Words on = flow + with_models(folder, {row_s});
   auto one = seconds_of(predicted(folder, on)), one_alone = seconds_of(predicted(folder, on + alone));
@@ -331,7 +331,7 @@ TEST_CASE("A unit that does not hold an even share gets what it holds, and the s
   CHECK_THAT(seconds_of(prediction)["rest"], WithinRel(10.0 * 54e-6 * 42.0 / measured, 1e-12));
 }
 
-TEST_CASE("Predictions without iterations, or with a sample of other solvers, are refused by name") {
+TEST_CASE("Predictions without iterations, or with a sample of other solvers, are refused by name", "[host]") {
   const TemporaryFolder folder;
   const Words run{"--size", "48", "--steps", "6", "--units", "host", "--result", "result"};
   good_run(1, STEELYARD_CAVITY, run + with_models(folder, {row_s}), folder.path());

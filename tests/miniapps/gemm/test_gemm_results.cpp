@@ -206,7 +206,7 @@ TEST_CASE(
                                          {{"measure", "gemm", "--sizes", "4", "--beta", "nan"}, "--beta nan"}});
 }
 
-TEST_CASE("A result of gemm that cannot be written ends the run with exit code 3 and one line") {
+TEST_CASE("A result of gemm that cannot be written ends the run with exit code 3 and one line", "[host]") {
   const TemporaryFolder models;
   expect_unwritable_refused(
       gemm, {"--size", "9", "--repetitions", "1", "--model", write_model(models, "even.fpm.json", 1e-6)});

@@ -51,7 +51,7 @@ TEST_CASE("An interrupted run shows its progress, leaves the finished repetition
   const int ranks = GENERATE(1, 2), signal = ranks == 1 ? GENERATE(SIGINT, SIGTERM) : SIGTERM;
   const TemporaryFolder folder;
   const Words endless = words("--size 64 --steps 200 --partition dynamic --units host --check all --result r") +
-                        words("--repetitions 1000000 --warmups 0");
+                        words("--repetitions 1000000 --warmups 0") + with_platform(folder);
   const Outcome outcome = interrupted(ranks, jacobi, endless, "repetitions of jacobi [1-9]", folder, signal);
   INFO(outcome.out << outcome.err);
   for (const char* start : {"time ", "check      passed", "result     r"}) {
@@ -66,7 +66,7 @@ TEST_CASE("An interrupted run shows its progress, leaves the finished repetition
 TEST_CASE("A run that is interrupted within a repetition shows its step, leaves nothing and says so") {
   const std::filesystem::path& program = GENERATE_REF(jacobi, cavity, wave2d);
   const TemporaryFolder folder;
-  const Words steps = words("--size 64 --steps 1000000000 --partition even --result r");
+  const Words steps = words("--size 64 --steps 1000000000 --result r") + with_models(folder, {1e-6});
   const std::string name = program.filename(), progress = "repetitions of " + name + " 0/.*[(]step .* of 1000000000[)]";
   const Outcome outcome = interrupted(1, program, steps, progress, folder, SIGINT);
   CHECK(contains(outcome.err, "interrupted; 0 of "));
@@ -143,7 +143,7 @@ TEST_CASE("A run that goes on from a checkpoint, even a killed one's, has bits a
                            {words("--size 54 --restart " + (folder / "killed").string()) + boundary, "shape"}});
 }
 
-TEST_CASE("An interrupted measurement keeps the points that it has") {
+TEST_CASE("An interrupted measurement keeps the points that it has", "[alone]") {
   const int ranks = GENERATE(1, 2);
   const TemporaryFolder folder;
   const Words endless = words(

@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE(
     SummaTest<TestType> test(n);
     std::vector<AppRun> runs;
     std::vector<Words> kinds;
-    for (int i = 0; i < 6; ++i, ++number) {
+    for (int i = 0; i < 3; ++i, ++number) {
       const int ranks = any(std::array{1, 2, 3, 4, 6, 9});
       kinds.push_back(any(std::vector<Words>{{"host"}, {"device"}, {"host", "device"}, {"host", "device"}}));
       std::vector<double> seconds(static_cast<std::size_t>(ranks) * kinds.back().size());
@@ -177,7 +177,7 @@ TEST_CASE("Rectangles from a file are followed, and give the same bits however p
       // Each rank has all rows, in several pieces, between which messages move.
       {800, 160, 3, {"--units", "host"}, {Rectangles{{0, 0, 5, 2}, {0, 2, 5, 3}}}}};
   Random random(1);
-  while (kinds[0].all.size() < 9) {
+  while (kinds[0].all.size() < 6) {
     kinds[0].all.push_back(random_rectangles(random, 9, 5));
     for (partition::Rectangle& rectangle : kinds[0].all.back()) {
       rectangle = rectangle.empty() ? partition::Rectangle{} : rectangle;
@@ -221,7 +221,7 @@ TEST_CASE("The same rectangles give the same bits, whichever rank owns them") {
   CHECK((test.results()[2] == test.results()[0]));
 }
 
-TEST_CASE("Columns that the partition tool writes are what summa follows") {
+TEST_CASE("Columns that the partition tool writes are what summa follows", "[host]") {
   const TemporaryFolder folder;
   Words arguments{"partition", "--columns", "--total", "144", "--format", "json", "--models"};
   for (const double seconds : {1e-6, 2e-6, 5e-6, 3e-6}) {
@@ -313,7 +313,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("What summa measures itself does not change the product, and serves another size of the same blocks") {
+TEST_CASE("What summa measures itself does not change the product, and serves another size of the same blocks", "[alone]") {
   const int ranks = GENERATE(1, 2);
   const TemporaryFolder folder;
   const GemmFiles<float> files(90, 90, 90);
@@ -338,7 +338,7 @@ TEST_CASE("What summa measures itself does not change the product, and serves an
                  models + Words{"--size", "64"}, {1});
 }
 
-TEST_CASE("What summa cannot do is refused with exit code 2 and one line that says what is wrong") {
+TEST_CASE("What summa cannot do is refused with exit code 2 and one line that says what is wrong", "[host]") {
   const WrongRuns inputs(summa, {"--repetitions", "1", "--output", "product.npy", "--result", "result"});
   const auto matrix = [&](const std::string& name, std::int64_t rows, std::int64_t columns) {
     write_grid(inputs.path(name + ".npy"), random_grid<double>(rows, columns, 1));

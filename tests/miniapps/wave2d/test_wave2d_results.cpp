@@ -91,7 +91,7 @@ TEST_CASE("The phases of a unit that is alone are parts of its run") {
   }
 }
 
-TEST_CASE("wave2d's mistakes are refused by option, value, file or line") {
+TEST_CASE("wave2d's mistakes are refused by option, value, file or line", "[host]") {
   const WrongRuns inputs(wave2d, {"--repetitions", "1", "--steps", "1", "--output", "field.npy", "--result", "result"});
   const Words size{"--size", "9"};
   inputs.expect_refused({{{"--size", "2"}, "2 x 2"},
