@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # sanitizers.bash ROOT PRESET: tests under the address and undefined-behaviour sanitizers. standalone: base, models and
 # partition, which are a library of their own, without Kokkos and MPI, and a program against their installation.
-# sanitize: kernels of one unit, with Kokkos' checks of bounds and those of core/sweep, once and without statistics. thread: what units of a rank and
-# of several do at the same time under the thread sanitizer, each unit with one thread, for it does not know OpenMP's.
+# sanitize: kernels of one unit, once and without statistics, with Kokkos' checks of bounds and those of core/sweep.
+# thread: what units of a rank and of several do at the same time under the thread sanitizer, each unit with one thread,
+# for it does not know OpenMP's.
 set -euo pipefail
 cd "$1"
 cmake --preset "$2" -DSTEELYARD_ENABLE_TESTS=ON

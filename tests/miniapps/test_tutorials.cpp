@@ -92,7 +92,8 @@ TEST_CASE("jacobi's prediction is that of the model") {
   CHECK_THAT(predicted_s, WithinRel(10 * 64e-6, 1e-12));
 }
 
-TEST_CASE("What is not given is measured: speed models, and channels between ranks with cores of their own", "[alone][host]") {
+TEST_CASE("What is not given is measured: speed models, and channels between ranks with cores of their own",
+          "[alone][host]") {
   const int ranks = GENERATE(1, 2, 3);
   const TemporaryFolder folder;
   const bool has_channels = ranks == 2 && std::thread::hardware_concurrency() > 1;

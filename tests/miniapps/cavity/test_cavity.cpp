@@ -213,7 +213,8 @@ TEST_CASE("A solver that fails in the sample costs the prediction, and a line sa
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written", "[host]") {
+TEST_CASE("Files that cannot be written are refused before the run; one that fails keeps no other from being written",
+          "[host]") {
   expect_unwritable_refused(program, {"--size", "8", "--steps", "1"});
   const TemporaryFolder folder, used;
   folder.write("file", "");

@@ -72,8 +72,8 @@ TEST_CASE("steelyard platform prints for SimGrid what the library does, on one r
         models::simgrid_platform(models::read_platform_file(path), {3, 4, 2.5e9}));
 }
 
-TEST_CASE(
-    "steelyard calibrate measures the sizes asked for into a platform that cost takes, and keeps a base's others", "[alone]") {
+TEST_CASE("steelyard calibrate measures the sizes asked for into a platform that cost takes, and keeps a base's others",
+          "[alone]") {
   if (std::thread::hardware_concurrency() < 2) SKIP("ranks of a node need cores of their own");
   const TemporaryFolder folder;
   const std::string brief = "calibrate --from 100 --to 262143 --rounds 1";

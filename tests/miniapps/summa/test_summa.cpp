@@ -313,7 +313,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("What summa measures itself does not change the product, and serves another size of the same blocks", "[alone]") {
+TEST_CASE("What summa measures itself does not change the product, and serves another size of the same blocks",
+          "[alone]") {
   const int ranks = GENERATE(1, 2);
   const TemporaryFolder folder;
   const GemmFiles<float> files(90, 90, 90);

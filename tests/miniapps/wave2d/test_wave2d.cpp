@@ -35,7 +35,8 @@ TEST_CASE("wave2d converges to the analytic standing wave at the order of the sc
   }
 }
 
-TEST_CASE("The scheme stays bounded and passes its check at the largest Courant number it allows, in any type", "[host]") {
+TEST_CASE("The scheme stays bounded and passes its check at the largest Courant number it allows, in any type",
+          "[host]") {
   const Words order =
       GENERATE(Words{"2", "--courant", "0.70710678118654752"}, Words{"4", "--courant", "0.612372435695794"});
   const TemporaryFolder folder;
@@ -219,7 +220,8 @@ TEST_CASE("Pictures are drawn, of the same bits") {
   CHECK(std::filesystem::exists(test.folder() / "pictures" / "frame_0004.png"));
 }
 
-TEST_CASE("Speeds and a time tile that a run finds itself change no bits, and its models serve runs and the tool", "[alone]") {
+TEST_CASE("Speeds and a time tile that a run finds itself change no bits, and its models serve runs and the tool",
+          "[alone]") {
   const auto [order, tile] = GENERATE(table<int, std::string>({{2, "auto"}, {4, "auto"}, {4, "3"}}));
   const int ranks = order / 2;
   SplitTest<double> test({.rows = 97, .columns = 131, .neumann = true, .order = order, .steps = 23});
