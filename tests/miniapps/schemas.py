@@ -38,7 +38,8 @@ def check_files(schema, pattern):
 
 
 def check_result(result):
-    for line in (folder / f"{result}/samples.jsonl").read_text().splitlines():
+    lines = (folder / f"{result}/samples.jsonl").read_text().splitlines()
+    for line in {json.loads(line)["metric"]: line for line in lines}.values():
         check("sample", line)
     return check_files("run", f"{result}/run.json")
 
