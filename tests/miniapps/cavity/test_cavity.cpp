@@ -67,7 +67,7 @@ TEST_CASE("Every partition, slow units and units without rows compute the same f
   expect_same({"--size", "31", "--height", "1.5", "--steps", "3"}, runs, folder);
 }
 
-TEST_CASE("A run that goes on from a checkpoint does what one run would have done", "[host]") {
+TEST_CASE("A run that goes on from a checkpoint does what one run would have done") {
   const Words scheme = GENERATE(Words{}, Words{"--scheme", "crank-nicolson"});
   const TemporaryFolder folder;
   const Words problem = Words{"--size", "20", "--reynolds", "1000", "--cfl", "0.5"} + scheme;

@@ -47,7 +47,7 @@ TEST_CASE("The scheme stays bounded and passes its check at the largest Courant 
   CHECK(largest_difference(read_grid<double>(folder / "field.npy"), {33, 33}) <= 1.01);
 }
 
-TEST_CASE("A field that rounding has ruined fails its check and wave2d exits 1", "[host]") {
+TEST_CASE("A field that rounding has ruined fails its check and wave2d exits 1") {
   // In floats 2 (1 - 2 C^2) rounds to 2: nothing pulls the wave back, and it grows without end.
   const Words arguments{"--size",  "5",    "--type",  "float",  "--courant",     "1e-4", "--steps",   "5000",
                         "--model", "even", "--units", "device", "--repetitions", "1",    "--warmups", "0"};
