@@ -113,7 +113,7 @@ Result measure(const Session& session, UnitGroup& group, const Options& options,
 ExitCode run(Session& session, const Options& options) {
   StartedGroup all(session, run_options(UnitChoice::host));
   fftw_mpi_init();
-  session.print(fmt::format("{}, planner measure; Gflop/s (5 N log2 N), medians of {} rounds\n", ranks_text(session),
+  session.print(fmt::format("{}, planner measure; GFLOP/s (5 N log2 N), medians of {} rounds\n", ranks_text(session),
                             options.rounds));
   Table table({"n", "ours", "FFTW-MPI", "ours/FFTW-MPI", "difference"});
   std::vector<double> ratios;

@@ -184,7 +184,7 @@ ExitCode run(Session& session, const Choice& choice) {
   const Runtime runtime(session.machine(), units);
   fftw_init_threads();
   session.print(
-      fmt::format("{} threads, double, planner measure; Gflop/s (5 N log2 N), medians of {} rounds; portable: its time "
+      fmt::format("{} threads, double, planner measure; GFLOP/s (5 N log2 N), medians of {} rounds; portable: its time "
                   "over FFTW's; bound: two sweeps that read and write\n",
                   units.host->cores.size(), choice.rounds));
   Table table(

@@ -96,7 +96,7 @@ std::string points_table(const models::FpmFile& file, const models::SpeedModel& 
         {"repetitions", fmt::format("{}", point.repetitions)},
         {"units/s", fmt::format("{:.4g}", point.speed())}};
     if (rates) {
-      row.emplace_back("Gflop/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
+      row.emplace_back("GFLOP/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.flops_per_unit));
       row.emplace_back("GB/s", fmt::format("{:.2f}", 1e-9 * point.speed() * file.bytes_per_unit));
     }
     row.emplace_back("model", seconds(time_s));
