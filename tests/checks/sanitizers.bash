@@ -1,17 +1,13 @@
 #!/usr/bin/env bash
-# sanitizers.bash ROOT PRESET: tests under the address and undefined-behaviour sanitizers. standalone: base, models and
-# partition, which are a library of their own, without Kokkos and MPI, and a program against their installation.
-# sanitize: kernels of one unit, once and without statistics, with Kokkos' checks of bounds and those of core/sweep.
-# thread: what units of a rank and of several do at the same time under the thread sanitizer, each unit with one thread,
-# for it does not know OpenMP's.
+# sanitizers.bash ROOT PRESET: tests under the sanitizers of a preset.
+# sanitize: base, models and partition, and kernels of one unit, once and without statistics, with Kokkos' checks of
+# bounds and those of core/sweep.
+# thread: what units of a rank and of several do at the same time, each unit with one thread, for the thread sanitizer
+# does not know OpenMP's.
 set -euo pipefail
 cd "$1"
 cmake --preset "$2" -DSTEELYARD_ENABLE_TESTS=ON
-if [[ $2 == standalone ]]; then
-  cmake --build build/standalone
-  ctest --preset standalone --parallel "$(nproc)" -L unit
-  bash tests/checks/package.bash "$PWD" "$PWD/build/standalone" -DCMAKE_CXX_FLAGS=-fsanitize=address,undefined
-elif [[ $2 == thread ]]; then
+if [[ $2 == thread ]]; then
   cmake --build build/thread --target test_core test_comm
   # One core for the host unit and one for its companion; through shared memory, since Open MPI's TCP has races.
   cores=$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')
@@ -22,7 +18,10 @@ elif [[ $2 == thread ]]; then
     taskset --cpu-list "$cores,$((cores + 1))" mpirun -n "$ranks" --oversubscribe --bind-to none build/thread/bin/test_comm
   done
 else
-  cmake --build build/sanitize --target test_core test_sweep test_{cavity,fft2d,gemm,summa,wave2d}_kernel
+  cmake --build build/sanitize --target test_{base,models,partition,core,sweep} \
+    test_{cavity,fft2d,gemm,summa,wave2d}_kernel
+  # What needs neither Kokkos nor MPI also leaves no memory behind.
+  printf 'build/sanitize/bin/test_%s\n' base models partition | xargs -P "$(nproc)" -n 1 env
   ctest --preset sanitize --parallel "$(nproc)" -L unit -R '^(core|cavity|fft2d|gemm|summa|wave2d): ' \
     -E ': (everything again|roundings that all) '
 fi

@@ -43,7 +43,7 @@ const std::set<std::string> optimal = {"numerical", "hpopta", "exact"};
 TEST_CASE("every algorithm splits exactly and into memory, predicts by the units' models, and alike in any order") {
   const Algorithm& algorithm = each_algorithm();
   Random random(1);
-  for (int trial = 0; trial < 300; ++trial) {
+  for (int trial = 0; trial < 150; ++trial) {
     INFO(algorithm.name << ", trial " << trial);
     const Problem problem(random);
     auto models = problem.units.models;

@@ -45,7 +45,7 @@ TEST_CASE("sums are exact on both levels for every pair of algorithms, and one l
   for (const Algorithm& outer : algorithms()) {
     for (const Algorithm& inner : algorithms()) {
       INFO(outer.name << " over " << inner.name);
-      for (int trial = 0; trial < 10; ++trial) {
+      for (int trial = 0; trial < 5; ++trial) {
         const int count = whole(random, 1, 12), total = whole(random, 0, 600);
         const tests::Units units = random_units(random, count, static_cast<Kind>(whole(random, 0, 2)), 100.0);
         const auto group_of_unit = random_groups(random, count, whole(random, 1, count));

@@ -122,7 +122,7 @@ double distance_from_dft(const Element* row, const Complex* stored, std::int64_t
     // What real rows do not store mirrors what they do.
     const bool is_mirrored = points < n && k > 0 && 2 * k != n;
     found_energy += (is_mirrored ? 2.0L : 1.0L) * std::norm(found);
-    if (n > 700 && random() % static_cast<std::uint64_t>(points) >= 40) continue;
+    if (n > 150 && random() % static_cast<std::uint64_t>(points) >= 40) continue;
     Number sum = 0.0L;
     for (std::int64_t j = 0; j < n; ++j) sum += number(row[j]) * roots[static_cast<std::size_t>(j * k % n)];
     distance += std::norm(found - scale * sum);

@@ -203,7 +203,7 @@ TEMPLATE_LIST_TEST_CASE("Units that hand each other their borders make the field
   using Scalar = typename TestType::second_type;
   Random random(1);
   // A device may be slow.
-  for (int trial = 0; trial < (runs_on_host<Execution> ? 500 : 300); ++trial) {
+  for (int trial = 0; trial < (runs_on_host<Execution> ? 200 : 120); ++trial) {
     CAPTURE(trial);
     const Problem problem = random_problem(random);
     const int longest = trial % 8 == 0 ? 33 : trial % 5 == 0 ? 13 : 5;

@@ -50,7 +50,7 @@ double others_s(const Path& path, double bytes, int concurrency) {
 TEST_CASE(
     "overhead is an empty message or the most that leaves transfers within the restrictions, the rest is theirs") {
   Random random(4);
-  for (int trial = 0; trial < 300; ++trial) {
+  for (int trial = 0; trial < 100; ++trial) {
     for (const Path& path : paths) {
       const double noise = uniform(random, 0.0, 3.0);
       ChannelTimes times = times_of([&](double bytes, int tau) {
