@@ -3,8 +3,9 @@
 # programs outside the tree against them, each where only the packages that its component needs can be found.
 set -euo pipefail
 root=$1 build=$2
-alone=$build/package/alone
-rm -rf "$build/package"
+alone=$root/build/alone # as deep as BUILD, for the compiler's cache to have its objects
+rm -rf "$build/package" "$alone/prefix"
+mkdir "$build/package"
 cd "$root"
 cmake --preset release -B "$alone" -DSTEELYARD_ENABLE_{KOKKOS,MPI,TESTS}=OFF \
   -DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,PNG}=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=$(type -P ccache)"
@@ -38,7 +39,7 @@ for prefix in "$alone/prefix" "$build/package/prefix"; do # and BUILD's from her
 done
 # A part of another project, from a folder of its own; further down one that is fetched.
 try subdirectory "-DSTEELYARD=$root" -DPROGRAMS=partition -DSTEELYARD_ENABLE_{KOKKOS,MPI}=OFF \
-  -DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,PNG}=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,PNG}=ON -DCMAKE_UNITY_BUILD=ON
 cmake --build "$build/package/subdirectory"
 "$build/package/subdirectory/partition"
 try fetched "-DSTEELYARD=file://$root" -DPROGRAMS="core;comm;app"
