@@ -7,7 +7,7 @@ alone=$root/build/alone # as deep as BUILD, for the compiler's cache to have its
 rm -rf "$build/package" "$alone/prefix"
 mkdir "$build/package"
 cd "$root"
-cmake --preset release -B "$alone" -DSTEELYARD_ENABLE_{KOKKOS,MPI,TESTS}=OFF \
+cmake --preset release -B "$alone" -DSTEELYARD_ENABLE_{KOKKOS,MPI}=OFF -DSTEELYARD_ENABLE_TESTS=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_{Kokkos,MPI,hwloc,PNG}=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=$(type -P ccache)"
 cmake --build "$alone"
 cmake --install "$alone" --component libraries --prefix "$alone/prefix" > "$build/package/install.log"
