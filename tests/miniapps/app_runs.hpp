@@ -19,7 +19,7 @@ inline Words operator+(Words words, const Words& more) {
 /// The words of a line, which blanks separate.
 Words words(const std::string& line);
 
-inline const std::filesystem::path steelyard_tool = STEELYARD_TOOL;
+inline const std::filesystem::path steelyard_tool = built("steelyard");
 
 /// Writes a speed model for any app and problem: computation units at constant speed. Returns its path.
 std::string write_model(const TemporaryFolder& folder, const std::string& name, double seconds_per_unit);

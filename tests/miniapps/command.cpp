@@ -57,6 +57,10 @@ std::string joined(std::string program, const std::vector<std::string>& argument
   return program;
 }
 
+std::filesystem::path built(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
 std::vector<std::string> Outcome::told_by(const std::string& program) const {
   std::vector<std::string> told;
   for (const std::string& line : lines_of(err)) {

@@ -28,6 +28,9 @@ struct Outcome {
 
 std::vector<std::string> lines_of(const std::string& text);
 
+/// The path of a program or library of this build, which are in one folder, or of another file from there.
+std::filesystem::path built(const std::string& name);
+
 /// What to start.
 struct Start {
   int ranks = 1;

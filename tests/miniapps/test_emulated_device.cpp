@@ -22,21 +22,21 @@ struct App {
 
 const std::vector<App>& apps() {
   static const std::vector<App> all{
-      {STEELYARD_GEMM, {"--size", "130", "--block", "8", "--device-memory", "100KiB"}, {"fence", "event", "copy"}},
-      {STEELYARD_SUMMA, {"--size", "96", "--block", "8"}, {"fence", "event", "copy"}},
-      {STEELYARD_WAVE2D, {"--size", "70", "--steps", "24", "--time-tile", "4"}, {"fence", "event", "copy", "barrier"}},
-      {STEELYARD_FFT2D, {"--size", "72"}, {"fence", "copy", "barrier"}},
+      {built("gemm"), {"--size", "130", "--block", "8", "--device-memory", "100KiB"}, {"fence", "event", "copy"}},
+      {built("summa"), {"--size", "96", "--block", "8"}, {"fence", "event", "copy"}},
+      {built("wave2d"), {"--size", "70", "--steps", "24", "--time-tile", "4"}, {"fence", "event", "copy", "barrier"}},
+      {built("fft2d"), {"--size", "72"}, {"fence", "copy", "barrier"}},
       // Steps on old values converge as well, if later: only what is never copied is found.
-      {STEELYARD_JACOBI, {"--size", "40", "--steps", "50"}, {"copy"}},
-      {STEELYARD_HEAT, {"--size", "40", "--steps", "20"}, {"fence", "copy"}},
-      {STEELYARD_CAVITY, {"--size", "64", "--steps", "2"}, {"fence", "copy", "barrier"}}};
+      {built("jacobi"), {"--size", "40", "--steps", "50"}, {"copy"}},
+      {built("heat"), {"--size", "40", "--steps", "20"}, {"fence", "copy"}},
+      {built("cavity"), {"--size", "64", "--steps", "2"}, {"fence", "copy", "barrier"}}};
   return all;
 }
 
 Start start(const App& app, int ranks, const std::string& device, const TemporaryFolder& folder,
             const Words& more = {}) {
   // One that runs in a single node has no option for its network.
-  const Words platform = app.program == STEELYARD_GEMM ? Words{} : with_platform(folder);
+  const Words platform = app.program == built("gemm") ? Words{} : with_platform(folder);
   return {ranks,
           app.program,
           app.arguments + words("--repetitions 1 --warmups 0") + platform + more,
@@ -95,8 +95,8 @@ TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine 
 TEST_CASE(
     "Several devices of a rank multiply as one unit, in turns on a link that they share, and their link is measured") {
   const TemporaryFolder folder;
-  const std::vector<App> multiplying{{STEELYARD_GEMM, words("--size 300"), {}},
-                                     {STEELYARD_SUMMA, words("--size 300 --block 24"), {}}};
+  const std::vector<App> multiplying{{built("gemm"), words("--size 300"), {}},
+                                     {built("summa"), words("--size 300 --block 24"), {}}};
   std::vector<Start> starts;
   for (const App& app : multiplying) {
     for (const char* const units : {"host+2device", "3device"}) {
@@ -109,7 +109,7 @@ TEST_CASE(
     }
   }
   expect_right(starts);
-  const App gemm{STEELYARD_GEMM, words("--size 200 --units 2device --device-memory 256KiB"), {}};
+  const App gemm{built("gemm"), words("--size 200 --units 2device --device-memory 256KiB"), {}};
   const std::vector<Outcome> outcomes = run_all({start(gemm, 1, "devices=2,link=100MiB,seed=0", folder),
                                                  start(gemm, 1, "devices=2,links=100MiB,seed=0", folder)});
   CHECK_THAT(outcomes[0].out, ContainsSubstring("2 devices in turns"));
@@ -150,9 +150,9 @@ TEST_CASE("Halos leave from a device's memory where MPI takes it and the platfor
   }
   models::write_platform_file(folder / "turned.platform.json", platform);
   for (const auto& [name, expected] : {std::pair{"link", "direct"}, std::pair{"turned", "staged"}}) {
-    run(STEELYARD_WAVE2D, words("--rows 40 --columns 20000 --steps 6 --units device --warmups 0 --repetitions 1") +
-                              with_models(folder, {1e-6}) + Words{"--platform", name + std::string(".platform.json")} +
-                              Words{"--output", name + std::string(".npy"), "--result", name});
+    run(built("wave2d"), words("--rows 40 --columns 20000 --steps 6 --units device --warmups 0 --repetitions 1") +
+                             with_models(folder, {1e-6}) + Words{"--platform", name + std::string(".platform.json")} +
+                             Words{"--output", name + std::string(".npy"), "--result", name});
     CHECK(read_run(folder / name, "wave2d").at("settings").at("device_halos") == expected);
   }
   CHECK(folder.read("link.npy") == folder.read("turned.npy"));
@@ -167,7 +167,7 @@ TEST_CASE("A speed model is refused for another number of devices than it was me
     REQUIRE(run_all({{1, steelyard_tool, measure, folder.path(), environment}}).front().status == 0);
     for (const std::string used : {"device", "2device"}) {
       const Words gemm = words("--size 64 --units " + used + " --model " + measured + "/rank0-device.fpm.json");
-      const Outcome outcome = run_all({{1, STEELYARD_GEMM, gemm, folder.path(), environment}}).front();
+      const Outcome outcome = run_all({{1, built("gemm"), gemm, folder.path(), environment}}).front();
       INFO(used << " by models of " << measured << '\n' << outcome.out << outcome.err);
       CHECK(outcome.status == (used == measured ? 0 : 2));
       CHECK(contains(outcome.err, "rank0-device.fpm.json: parameters.devices") == (used != measured));
@@ -177,7 +177,7 @@ TEST_CASE("A speed model is refused for another number of devices than it was me
 
 TEST_CASE("Passes, and parts of matrices, are no longer than a device's memories hold, that ranks share too") {
   const TemporaryFolder folder;
-  const App wave2d{STEELYARD_WAVE2D, words("--size 200 --steps 256 --units device"), {}};
+  const App wave2d{built("wave2d"), words("--size 200 --steps 256 --units device"), {}};
   std::vector<Start> starts;
   for (const char* const order : {"2", "4"}) {
     for (const char* const type : {"double", "float"}) {
@@ -187,7 +187,7 @@ TEST_CASE("Passes, and parts of matrices, are no longer than a device's memories
       }
     }
   }
-  const App complex{STEELYARD_FFT2D, {}, {}}, real{STEELYARD_FFT2D, {"--real"}, {}}, gemm{STEELYARD_GEMM, {}, {}};
+  const App complex{built("fft2d"), {}, {}}, real{built("fft2d"), {"--real"}, {}}, gemm{built("gemm"), {}, {}};
   for (const int ranks : {1, 2, 3}) {
     for (const App* const app : {&complex, &real, &gemm}) {
       starts.push_back(start_evenly(*app, ranks, "memory=1MiB", folder, {"--size", "500"}));

@@ -28,15 +28,15 @@ struct App {
 
 const std::vector<App>& apps() {
   static const std::vector<App> all{
-      {STEELYARD_GEMM, words("--size 130 --block 8")},  {STEELYARD_SUMMA, words("--size 96 --block 8")},
-      {STEELYARD_WAVE2D, words("--size 70 --steps 6")}, {STEELYARD_FFT2D, words("--size 72 --planner estimate")},
-      {STEELYARD_JACOBI, words("--size 80 --steps 5")}, {STEELYARD_HEAT, words("--size 80 --steps 5")},
-      {STEELYARD_CAVITY, words("--size 64 --steps 1")}};
+      {built("gemm"), words("--size 130 --block 8")},  {built("summa"), words("--size 96 --block 8")},
+      {built("wave2d"), words("--size 70 --steps 6")}, {built("fft2d"), words("--size 72 --planner estimate")},
+      {built("jacobi"), words("--size 80 --steps 5")}, {built("heat"), words("--size 80 --steps 5")},
+      {built("cavity"), words("--size 64 --steps 1")}};
   return all;
 }
 
 Start start(const App& app, int ranks, const TemporaryFolder& folder, const std::string& fault) {
-  const Words platform = app.program == STEELYARD_GEMM ? Words{} : with_platform(folder);
+  const Words platform = app.program == built("gemm") ? Words{} : with_platform(folder);
   const Words arguments = with_models(folder, {1e-6}) + words("--repetitions 2 --warmups 0 --result r");
   return {ranks, app.program, app.arguments + platform + arguments, folder.path(), {fault}};
 }
@@ -84,7 +84,7 @@ TEST_CASE("Whichever rank is late, whenever, results are right") {
   for (const App& app : apps()) {
     for (const int ranks : {2, 3, 6}) {
       starts.push_back(start(app, ranks, folder, "STEELYARD_DELAYS=" + std::to_string(Catch::getSeed() % 1000)));
-      starts.back().environment.emplace_back("LD_PRELOAD=" STEELYARD_DELAYS);
+      starts.back().environment.emplace_back("LD_PRELOAD=" + built("libsteelyard_delays.so").string());
       starts.back().arguments.back() = "r" + std::to_string(starts.size());
     }
   }
@@ -111,7 +111,7 @@ TEST_CASE("Whatever memory is refused, on one rank of several, the run says so a
   const auto fault = [](int n, int rank) {
     return "STEELYARD_SHORT=" + std::to_string(n) + ":" + std::to_string(rank);
   };
-  expect_told(fault, "memory", {"LD_PRELOAD=" STEELYARD_SHORT_MEMORY});
+  expect_told(fault, "memory", {"LD_PRELOAD=" + built("libsteelyard_short_memory.so").string()});
 }
 
 namespace {
@@ -140,7 +140,7 @@ TEST_CASE("A rank that is killed ends the run soon, and the repetitions that wer
   const TemporaryFolder folder;
   const Words endless = words("--size 64 --steps 100 --check all --repetitions 1000000 --warmups 0 --result r");
   Command run({ranks,
-               STEELYARD_JACOBI,
+               built("jacobi"),
                endless + with_models(folder, {1e-6}) + with_platform(folder),
                folder.path(),
                {"OMPI_MCA_odls_base_sigkill_timeout=1"}});
@@ -186,7 +186,7 @@ TEST_CASE("A run needs its models and platform no longer once it computes") {
   const TemporaryFolder folder;
   const Words endless = words("--size 64 --steps 100 --repetitions 1000000 --warmups 0 --result r") +
                         with_models(folder, {1e-6}) + with_platform(folder);
-  Command run({2, STEELYARD_JACOBI, endless, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=1"}});
+  Command run({2, built("jacobi"), endless, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=1"}});
   REQUIRE(run.has_told("repetitions of jacobi [1-9]"));
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     if (entry.path().extension() == ".json") std::filesystem::remove(entry.path());
@@ -205,7 +205,7 @@ TEST_CASE("What numbers mislead is said in the output and in run.json, and is an
   const auto start = [&](const Words& more, int status) {
     std::filesystem::remove_all(folder / "r");
     folder.write("m.fpm.json", model.dump());
-    const Outcome outcome = run_all({{1, STEELYARD_JACOBI, run + more, folder.path(), {}}}).front();
+    const Outcome outcome = run_all({{1, built("jacobi"), run + more, folder.path(), {}}}).front();
     INFO(outcome.out << outcome.err);
     CHECK(outcome.status == status);
     return outcome;

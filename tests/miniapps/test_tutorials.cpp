@@ -15,7 +15,7 @@
 namespace steelyard::tests::test_tutorials {
 namespace {
 
-const std::filesystem::path heat = STEELYARD_HEAT, jacobi = STEELYARD_JACOBI;
+const std::filesystem::path heat = built("heat"), jacobi = built("jacobi");
 
 TEST_CASE("heat's slowest mode decays as in the differential equation, to second order", "[host]") {
   const TemporaryFolder folder;

@@ -17,7 +17,7 @@ class WrongBlas {
 
   Start start(int ranks, const Words& arguments, const Words& how) const {
     return {ranks, program_, Words{"--model", folder_ / "even.fpm.json"} + arguments, folder_.path(),
-            Words{std::string("LD_PRELOAD=") + STEELYARD_WRONG_GEMM} + how};
+            Words{"LD_PRELOAD=" + built("libsteelyard_wrong_gemm.so").string()} + how};
   }
   Outcome run(int ranks, const Words& arguments, const Words& how) const {
     return run_all({start(ranks, arguments, how)}).front();

@@ -20,7 +20,7 @@ namespace {
 using Numbers = std::vector<long long>;
 using namespace test_steelyard_predict;
 
-const std::filesystem::path fft2d_program = STEELYARD_FFT2D;
+const std::filesystem::path fft2d_program = built("fft2d");
 
 /// Models of both passes: those that the words name, or some of which all units get the same.
 Words with_column_models(Words words, const TemporaryFolder& folder) {

@@ -9,7 +9,7 @@
 namespace steelyard::tests::test_gemm {
 namespace {
 
-const std::filesystem::path gemm = STEELYARD_GEMM;
+const std::filesystem::path gemm = built("gemm");
 
 /// Runs of gemm on the same files.
 template <class Scalar>

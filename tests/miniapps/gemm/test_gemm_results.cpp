@@ -15,7 +15,7 @@
 namespace steelyard::tests::test_gemm_results {
 namespace {
 
-const std::filesystem::path gemm = STEELYARD_GEMM;
+const std::filesystem::path gemm = built("gemm");
 
 Outcome run_gemm(int ranks, const Words& arguments, const TemporaryFolder& folder) {
   return run_app(gemm, {{ranks, arguments}}, folder).front();
@@ -217,7 +217,7 @@ const Words once{"--repetitions", "1", "--warmups", "0"}, small = once + Words{"
 TEMPLATE_TEST_CASE("A wrong element fails the check, and gemm and summa exit 1 with all that they have found", "",
                    double, float) {
   const int ranks = GENERATE(1, 3);
-  const std::filesystem::path program = GENERATE(STEELYARD_GEMM, STEELYARD_SUMMA);
+  const std::filesystem::path program = GENERATE(built("gemm"), built("summa"));
   const std::string name = program.filename().string();
   const WrongBlas blas(program);
   const GemmFiles<TestType> files(70, 70, 70);

@@ -12,7 +12,7 @@
 namespace steelyard::tests::test_interruptions {
 namespace {
 
-const std::filesystem::path jacobi = STEELYARD_JACOBI, cavity = STEELYARD_CAVITY, wave2d = STEELYARD_WAVE2D;
+const std::filesystem::path jacobi = built("jacobi"), cavity = built("cavity"), wave2d = built("wave2d");
 
 /// Starts, waits for text of this pattern, and interrupts; mpirun by SIGTERM, which leaves its ranks seconds to end.
 Outcome interrupted(int ranks, const std::filesystem::path& program, const Words& arguments, const std::string& pattern,
@@ -76,7 +76,7 @@ TEST_CASE("A run that is interrupted within a repetition shows its step, leaves 
 TEST_CASE("cavity's checkpoint of an interrupted run is that of as many steps, and of a killed one of every so many") {
   const int ranks = GENERATE(1, 2), signal = ranks == 1 ? GENERATE(SIGINT, SIGKILL) : SIGTERM;
   const TemporaryFolder folder;
-  const Words problem = words("--size 24 --units host") + with_models(folder, {1e-5}) + with_platform(folder);
+  const Words problem = words("--size 96 --units host") + with_models(folder, {1e-5}) + with_platform(folder);
   const Words endless = words("--steps 100000000 --checkpoint stopped --checkpoint-every 7");
   const std::string told = signal == SIGKILL ? "[(]step [0-9]{2,}" : "[(]step ";
   const Outcome outcome = interrupted(ranks, cavity, problem + endless, told, folder, signal);

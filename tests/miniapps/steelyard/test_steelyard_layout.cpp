@@ -99,7 +99,7 @@ TEST_CASE("Help and version are printed once, and where standard output cannot b
     REQUIRE(outcome.told_by("steelyard").size() == 1);
     CHECK(contains(outcome.err, "standard output"));
   }
-  CHECK(run_in_shell("\"$0\" --help > /dev/full", STEELYARD_JACOBI).status == 3);
+  CHECK(run_in_shell("\"$0\" --help > /dev/full", built("jacobi")).status == 3);
   CHECK(run_in_shell("\"$0\" --nonsense > /dev/full").status == 2);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("A program uses the cores that it is bound to, and fewer threads where
     CHECK(wrong.status == 2);
     CHECK(contains(wrong.err, variable + " is \"few\""));
     const std::string steps = "=1 \"$0\" --size 16 --steps 1 --units host --partition dynamic";
-    const Outcome kokkos = run_in_shell(variable + steps, STEELYARD_JACOBI);
+    const Outcome kokkos = run_in_shell(variable + steps, built("jacobi"));
     CHECK(kokkos.status == 0);
     CHECK(kokkos.err.empty());
   }
@@ -133,8 +133,8 @@ TEST_CASE("A program uses the cores that it is bound to, and fewer threads where
   // Kokkos' own options.
   CHECK(cores_in_layout(run_in_shell(layout + " --kokkos-num-threads=1")).size() == 1);
   const std::string run = "\"$0\" --size 16 --steps 1 --units host --partition even --kokkos-";
-  CHECK(contains(run_in_shell(run + "print-configuration", STEELYARD_JACOBI).out, "Kokkos Version"));
-  const Outcome unknown = run_in_shell(run + "nonsense=1", STEELYARD_JACOBI);
+  CHECK(contains(run_in_shell(run + "print-configuration", built("jacobi")).out, "Kokkos Version"));
+  const Outcome unknown = run_in_shell(run + "nonsense=1", built("jacobi"));
   CHECK(unknown.status == 2);
   CHECK(contains(unknown.err, "--kokkos-nonsense=1 (expected "));
 }
@@ -166,7 +166,7 @@ TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cor
   for (std::size_t number = 1; number <= table_1.size(); ++number) {
     INFO("M" << number);
     const Row& row = table_1[number - 1];
-    const Outcome written = run_in_shell(fmt::format("python3 -B \"$0\" M{}", number), STEELYARD_FERMI);
+    const Outcome written = run_in_shell(fmt::format("python3 -B \"$0\" M{}", number), built("../tests/miniapps/fermi.py"));
     const Layout layout = parse_layout(written.out, "fermi.py");
     std::map<std::string, std::set<int>> cores_of_host;
     std::set<std::pair<std::string, std::string>> devices;

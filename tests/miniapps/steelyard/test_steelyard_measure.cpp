@@ -73,7 +73,7 @@ TEST_CASE("steelyard measure writes a model of each unit, alone too if asked, an
   const std::string parts = good_tool(folder, "partition --total 64 --format json --models" + models).out;
   folder.write("split.json", parts);
   const std::string run = units + "--distribution split.json --steps 2 --repetitions 1 --result r --model" + models;
-  good_run(ranks, STEELYARD_JACOBI, words(run) + with_platform(folder), folder.path());
+  good_run(ranks, built("jacobi"), words(run) + with_platform(folder), folder.path());
   CHECK(read_run(folder / "r", "jacobi").at("distribution") == json::parse(parts).at("units"));
 }
 
@@ -86,19 +86,18 @@ TEST_CASE("Every app's options fix what is measured, and with its model a plan o
     std::string part;     ///< a part of the kernel that the model has seconds of
   };
   const std::vector<Measured> all{
-      {STEELYARD_WAVE2D, "--columns 77 --type float", "leap_frog float columns=77 order=2 time_tile=1", "--rows 90",
-       ""},
-      {STEELYARD_WAVE2D, "--size 50 --order 4 --time-tile 4", "leap_frog double columns=50 order=4 time_tile=4",
+      {built("wave2d"), "--columns 77 --type float", "leap_frog float columns=77 order=2 time_tile=1", "--rows 90", ""},
+      {built("wave2d"), "--size 50 --order 4 --time-tile 4", "leap_frog double columns=50 order=4 time_tile=4",
        "--steps 20", "border"},
-      {STEELYARD_GEMM, "--n 77 --k 78 --block 79 --beta -0.5", "gemm double block=79 k=78 n=77 reads_c=1", "--m 1000",
+      {built("gemm"), "--n 77 --k 78 --block 79 --beta -0.5", "gemm double block=79 k=78 n=77 reads_c=1", "--m 1000",
        ""},
-      {STEELYARD_GEMM, "--size 60 --device-memory 64MiB", "gemm double block=32 k=60 n=60 reads_c=0", "", ""},
-      {STEELYARD_SUMMA, "--size 100 --block 9 --type float", "gemm float block=9", "--communication bcast", ""},
-      {STEELYARD_FFT2D, "--columns 77 --real --fft portable --planner patient",
+      {built("gemm"), "--size 60 --device-memory 64MiB", "gemm double block=32 k=60 n=60 reads_c=0", "", ""},
+      {built("summa"), "--size 100 --block 9 --type float", "gemm float block=9", "--communication bcast", ""},
+      {built("fft2d"), "--columns 77 --real --fft portable --planner patient",
        "row_fft_portable double columns=77 planner=2 real=1", "", ""},
-      {STEELYARD_CAVITY, "--columns 66", "time_step double columns=66", "--rows 60 --iterations 5 9", "multigrid"},
-      {STEELYARD_HEAT, "--size 55", "step double columns=55", "--steps 7", ""},
-      {STEELYARD_JACOBI, "--size 55", "sweep double columns=55", "--steps 7", ""}};
+      {built("cavity"), "--columns 66", "time_step double columns=66", "--rows 60 --iterations 5 9", "multigrid"},
+      {built("heat"), "--size 55", "step double columns=55", "--steps 7", ""},
+      {built("jacobi"), "--size 55", "sweep double columns=55", "--steps 7", ""}};
   for (const auto& [program, options, facts, problem, part] : all) {
     const std::string app = program.filename();
     INFO(app << " " << options);

@@ -67,16 +67,16 @@ TEST_CASE("A plan of processes on paper is that of a run, to the last digit") {
   auto turn = static_cast<std::size_t>(3 * ranks + count);
   using App = std::pair<std::filesystem::path, std::string>;
   for (const auto& [program, problem] :
-       {App{STEELYARD_JACOBI, "--size 301 --steps 17" + on_platform},
-        App{STEELYARD_GEMM, "--m 700 --n 65 --k 33 --block 3 "},
-        App{STEELYARD_SUMMA, "--size 700 --block 32" + on_platform},
-        App{STEELYARD_SUMMA, "--size 90 --block 8 --communication paper" + on_platform},
-        App{STEELYARD_FFT2D, "--size 96" + on_platform},
-        App{STEELYARD_FFT2D,
+       {App{built("jacobi"), "--size 301 --steps 17" + on_platform},
+        App{built("gemm"), "--m 700 --n 65 --k 33 --block 3 "},
+        App{built("summa"), "--size 700 --block 32" + on_platform},
+        App{built("summa"), "--size 90 --block 8 --communication paper" + on_platform},
+        App{built("fft2d"), "--size 96" + on_platform},
+        App{built("fft2d"),
             "--rows 60 --columns 99 --transposed --exchange pipelined --column-model column.fpm.json" + on_platform},
-        App{STEELYARD_HEAT, "--rows 131 --columns 90 --steps 30" + on_platform},
-        App{STEELYARD_WAVE2D, "--rows 131 --columns 90 --steps 30 --time-tile 4" + on_platform},
-        App{STEELYARD_CAVITY, "--size 64 --steps 7 --iterations 5 9" + on_platform}}) {
+        App{built("heat"), "--rows 131 --columns 90 --steps 30" + on_platform},
+        App{built("wave2d"), "--rows 131 --columns 90 --steps 30 --time-tile 4" + on_platform},
+        App{built("cavity"), "--size 64 --steps 7 --iterations 5 9" + on_platform}}) {
     // Every algorithm has its turn with every app, on one level or two.
     const std::string partition = partitions[turn++ % 6];
     const bool has_levels = turn % 4 < 2 && partition != "constant:40";

@@ -144,10 +144,10 @@ TEST_CASE("A problem that no memory holds is refused at once, and planned by a d
   const Words model{"--model", write_model(folder, "unit.fpm.json", 1e-6)};
   const std::string named = "TiB (expected at most ";
   for (const std::string program :
-       {STEELYARD_CAVITY, STEELYARD_FFT2D, STEELYARD_GEMM, STEELYARD_JACOBI, STEELYARD_SUMMA, STEELYARD_WAVE2D}) {
+       {built("cavity"), built("fft2d"), built("gemm"), built("jacobi"), built("summa"), built("wave2d")}) {
     expect_refused(program, {{{}, named}, {dry, named}, {model, named}}, large);
   }
-  for (const std::string program : {STEELYARD_JACOBI, STEELYARD_SUMMA}) {
+  for (const std::string program : {built("jacobi"), built("summa")}) {
     const Outcome outcome = good_run(1, program, large + dry + model, folder.path());
     CHECK(lines_that_start(outcome.out, "predicted ") == 1);
   }

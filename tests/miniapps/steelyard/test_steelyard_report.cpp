@@ -99,7 +99,7 @@ TEST_CASE(
     write_result(folder / "job" / "even-slow-device" / round, {even_s}, "even", {host_s / even_s, device_s / even_s});
     write_result(folder / "job" / "geometric-slow-device" / round, {1.5 * luck()}, "geometric");
   }
-  const std::string table = good_run(1, STEELYARD_MAIN_TABLE, {"job"}, folder.path()).out;
+  const std::string table = good_run(1, built("steelyard-main-table"), {"job"}, folder.path()).out;
   INFO("seed " << seed << "\n" << table);
   CHECK(lines_that_start(table, "difference of predictions") == 1);
   const std::string row = lines_of(table).at(4);
@@ -135,9 +135,9 @@ TEST_CASE("The main job's table shows a plain result under its folder's name, pr
   write_model(folder, "unit.fpm.json", 1e-6);
   for (const std::string more : {"--partition dynamic", "--partition dynamic --check none", "--model unit.fpm.json"}) {
     const Words arguments = words("--size 32 --steps 3 --units host --repetitions 2 --result plain " + more);
-    good_run(1, STEELYARD_JACOBI, arguments, folder.path());
+    good_run(1, built("jacobi"), arguments, folder.path());
     for (const char* place : {"plain", "."}) {
-      const std::string table = good_run(1, STEELYARD_MAIN_TABLE, {place}, folder.path()).out;
+      const std::string table = good_run(1, built("steelyard-main-table"), {place}, folder.path()).out;
       INFO(table);
       CHECK(lines_that_start(table, "32 x 32, 3 steps  plain") == 1);
       CHECK(contains(table, contains(more, "none") ? "not done" : "passed"));
@@ -156,7 +156,7 @@ TEST_CASE("The main job's table shows a plain result under its folder's name, pr
     write_json_file(round / "run.json", json);
     std::filesystem::copy(folder / "plain/samples.jsonl", round);
   }
-  const std::string table = good_run(1, STEELYARD_MAIN_TABLE, {"job"}, folder.path()).out;
+  const std::string table = good_run(1, built("steelyard-main-table"), {"job"}, folder.path()).out;
   INFO(table);
   CHECK(contains(table, "2 of 3 runs within their 90 % intervals, median half width 13.0 %"));
   // Of 1.0, 1.1 and 1.2 s: from 1 s, and from 1.15, 1.1 and 1.05 s.

@@ -12,7 +12,7 @@
 namespace steelyard::tests::test_summa {
 namespace {
 
-const std::filesystem::path summa = STEELYARD_SUMMA;
+const std::filesystem::path summa = built("summa");
 
 /// The ways that pivots travel, with barriers where there may be any.
 const std::vector<Words> communications{{"--communication", "paper"},

@@ -9,7 +9,7 @@
 
 namespace steelyard::tests {
 
-inline const std::filesystem::path wave2d = STEELYARD_WAVE2D;
+inline const std::filesystem::path wave2d = built("wave2d");
 
 /// run_app() with wave2d; channels are not measured before.
 inline std::vector<Outcome> run_wave2d(std::vector<AppRun> runs, const TemporaryFolder& folder) {
