@@ -166,7 +166,8 @@ TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cor
   for (std::size_t number = 1; number <= table_1.size(); ++number) {
     INFO("M" << number);
     const Row& row = table_1[number - 1];
-    const Outcome written = run_in_shell(fmt::format("python3 -B \"$0\" M{}", number), built("../tests/miniapps/fermi.py"));
+    const Outcome written =
+        run_in_shell(fmt::format("python3 -B \"$0\" M{}", number), built("../tests/miniapps/fermi.py"));
     const Layout layout = parse_layout(written.out, "fermi.py");
     std::map<std::string, std::set<int>> cores_of_host;
     std::set<std::pair<std::string, std::string>> devices;
