@@ -245,7 +245,7 @@ const Words alone{"--pressure-preconditioner", "none"}, merged{"--reductions", "
 
 json predicted(const TemporaryFolder& folder, const Words& more) {
   const Outcome outcome =
-      good_run(1, built("steelyard"), Words{"predict", "cavity", "--format", "json"} + more, folder.path());
+      good_run(1, steelyard_tool, Words{"predict", "cavity", "--format", "json"} + more, folder.path());
   return json::parse(outcome.out);
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("Processes share out sweeps, and synchronise as often as the solvers d
     for (const Words& reductions : {Words{}, merged}) {
       const Words words = shared + alone + reductions;
       auto seconds = seconds_of(predicted(folder, words));
-      const std::string text = good_run(1, built("steelyard"), Words{"predict", "cavity"} + words, folder.path()).out;
+      const std::string text = good_run(1, steelyard_tool, Words{"predict", "cavity"} + words, folder.path()).out;
       std::smatch counts;
       REQUIRE(std::regex_search(text, counts, std::regex("per step +([0-9]+) sums and ([0-9]+) exch.* ([0-9]+) B ")));
       const double sums = std::stod(counts[1]), exchanges = std::stod(counts[2]), bytes = std::stod(counts[3]);
@@ -335,9 +335,9 @@ TEST_CASE("A unit that does not hold an even share gets what it holds, and the s
 TEST_CASE("Predictions without iterations, or with a sample of other solvers, are refused by name", "[host]") {
   const TemporaryFolder folder;
   const Words run{"--size", "48", "--steps", "6", "--units", "host", "--result", "result"};
-  good_run(1, built("cavity"), run + with_models(folder, {row_s}), folder.path());
+  good_run(1, program, run + with_models(folder, {row_s}), folder.path());
   const Words sample{"predict", "cavity", "--sample", folder / "result"};
-  expect_refused(built("steelyard"),
+  expect_refused(steelyard_tool,
                  {{{"predict", "cavity", "--size", "64"}, "--iterations is missing"},
                   {{"predict", "cavity", "--iterations", "5"}, "--iterations"},
                   {{"predict", "cavity", "--iterations", "-1", "3"}, "--iterations"},
