@@ -1,5 +1,5 @@
 """schemas.py ROOT BIN MPIRUN: what programs write is as core/schemas says, and damaged copies of it are not; a figure of
-merit is the same in output and run.json: a repetition's work over its time."""
+merit is the same in output and run.json: a repetition's work over its time; and conformance finds nothing wrong."""
 import json, math, os, pathlib, re, signal, subprocess, sys, tempfile, time
 try:
     from jsonschema import Draft202012Validator
@@ -62,7 +62,7 @@ model, platform = "hand.fpm.json", "--platform hand.platform.json"
 check_files("fpm", model)
 check_files("platform", "hand.platform.json")
 
-for app, unit, work in (  # of a repetition
+apps = (  # with the work of a repetition
     ("gemm --m 61 --n 37 --k 25", "GFLOP/s", 2e-9 * 61 * 37 * 25),
     ("summa --size 61 --block 8", "GFLOP/s", 2e-9 * 61**3),
     ("wave2d --rows 61 --columns 47 --steps 23", "Mpoint/s", 1e-6 * 61 * 47 * 23),
@@ -71,7 +71,8 @@ for app, unit, work in (  # of a repetition
     ("cavity --size 17 --steps 3", "Mcell/s", 1e-6 * 17**2 * 3),
     ("jacobi --size 83 --steps 60", "GFLOP/s", 1e-9 * 60 * 83 * (2 * 83 + 3)),
     ("heat --rows 29 --columns 17 --steps 50", "Mpoint/s", 1e-6 * 29 * 17 * 50),
-):
+)
+for app, unit, work in apps:
     for ranks, units in ((1, "host+device"), (2, "host")):
         files = f"--model {model} {'' if app.startswith('gemm') else platform}"
         output = run(f"{app} --units {units} {files} --repetitions 3 --result {ranks}", ranks)
@@ -104,6 +105,18 @@ for command in (
     *(f"cost {platform} --expression T0(8) --model {by}" for by in ("tau-lop", "loggph")),
     *(f"predict {app} --size 64 --processes 4 --model {model} {platform}" for app in ("wave2d", "summa --block 8", "fft2d")),
     *(f"predict jacobi --size 64 --processes 4 --model {model} {platform} --{how}" for how in ("scaling strong", "advise")),
-    "conformance --units host",
 ):
     check("tool", run(f"steelyard {command} --format json"))
+
+# Nothing is wrong with this build, and there are speeds of every app on every unit.
+conformance = check("tool", run("steelyard conformance --units host+device --format json"))
+cases, units = conformance["cases"], ["host", "device"]
+assert conformance["passed"] and all(case["passed"] for case in cases), conformance
+assert all(case["error_roundings"] <= case["tolerance_roundings"] for case in cases), cases
+# Cases of small memories only are not timed.
+timed = [case for case in cases if "--device-memory" not in case["options"]]
+assert all(case["flops_per_s"] > 0 for case in timed), timed
+assert {(case["app"], case["unit"]) for case in timed} >= {(app.split()[0], unit) for app, *_ in apps for unit in units}
+assert [unit["unit"] for unit in conformance["units"]] == units, conformance["units"]
+for unit in conformance["units"]:
+    assert unit["stream_bytes_per_s"]["triad"] > 0 and unit["gemm_flops_per_s"]["double"] > 0, unit

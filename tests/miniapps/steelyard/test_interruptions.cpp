@@ -17,7 +17,7 @@ const std::filesystem::path jacobi = built("jacobi"), cavity = built("cavity"), 
 /// Starts, waits for text of this pattern, and interrupts; mpirun by SIGTERM, which leaves its ranks seconds to end.
 Outcome interrupted(int ranks, const std::filesystem::path& program, const Words& arguments, const std::string& pattern,
                     const TemporaryFolder& folder, int signal) {
-  Command run({ranks, program, arguments, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=5"}});
+  Command run({ranks, program, arguments, folder.path(), {"OMPI_MCA_odls_base_sigkill_timeout=3"}});
   CHECK(run.has_told(pattern));
   run.send(ranks == 1 ? signal : SIGTERM);
   Outcome outcome = run.wait();

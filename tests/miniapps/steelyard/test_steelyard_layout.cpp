@@ -1,8 +1,7 @@
-// The commands that look at the machine: units, layout and conformance; what the shell hands over; Fermi's layouts.
+// The commands that look at the machine: units and layout; what the shell hands over; Fermi's layouts.
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -137,29 +136,6 @@ TEST_CASE("A program uses the cores that it is bound to, and fewer threads where
   const Outcome unknown = run_in_shell(run + "nonsense=1", built("jacobi"));
   CHECK(unknown.status == 2);
   CHECK(contains(unknown.err, "--kokkos-nonsense=1 (expected "));
-}
-
-TEST_CASE("steelyard conformance finds nothing wrong in this build, and has speeds of every app on every unit") {
-  const TemporaryFolder folder;
-  const auto json = nlohmann::json::parse(good_tool(folder, "conformance --format json --units host+device").out);
-  INFO(json.dump(1));
-  CHECK(json.at("passed") == true);
-  REQUIRE(json.at("units").size() == 2);
-  for (const auto& unit : json.at("units")) {
-    CHECK(unit.at("stream_bytes_per_s").at("triad") > 0.0);
-    CHECK(unit.at("gemm_flops_per_s").at("double") > 0.0);
-  }
-  std::set<std::pair<std::string, std::string>> seen;
-  for (const auto& one : json.at("cases")) {
-    seen.emplace(one.at("app"), one.at("unit"));
-    CHECK(one.at("passed") == true);
-    CHECK(one.at("error_roundings") <= one.at("tolerance_roundings"));
-    // Cases of small memories only are not timed.
-    if (!contains(one.at("options"), "--device-memory")) CHECK(one.at("flops_per_s") > 0.0);
-  }
-  for (const std::string& app : words("gemm summa wave2d fft2d cavity heat jacobi")) {
-    CHECK((seen.contains({app, "host"}) && seen.contains({app, "device"})));
-  }
 }
 
 TEST_CASE("Fermi's layouts have the processes of table 1 (001), each unit on cores of its own") {
