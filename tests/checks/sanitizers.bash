@@ -21,7 +21,7 @@ else
   cmake --build build/sanitize --target test_{base,models,partition,core,sweep} \
     test_{cavity,fft2d,gemm,summa,wave2d}_kernel
   # What needs neither Kokkos nor MPI also leaves no memory behind.
-  printf 'build/sanitize/bin/test_%s\n' base models partition | xargs -P "$(nproc)" -n 1 env
+  ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)" -R '^(base|models|partition): '
   ctest --preset sanitize --parallel "$(nproc)" -L unit -R '^(core|cavity|fft2d|gemm|summa|wave2d): ' \
     -E ': (everything again|roundings that all) '
 fi

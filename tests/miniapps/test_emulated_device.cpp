@@ -92,8 +92,7 @@ TEST_CASE("A fence, an event, a copy or a barrier that is missing shows in nine 
   }
 }
 
-TEST_CASE(
-    "Several devices of a rank multiply as one unit, in turns on a link that they share, and their link is measured") {
+TEST_CASE("Several devices of a rank multiply as one unit, in turns on a link that they share") {
   const TemporaryFolder folder;
   const std::vector<App> multiplying{{built("gemm"), words("--size 300"), {}},
                                      {built("summa"), words("--size 300 --block 24"), {}}};
@@ -114,6 +113,10 @@ TEST_CASE(
                                                  start(gemm, 1, "devices=2,links=100MiB,seed=0", folder)});
   CHECK_THAT(outcomes[0].out, ContainsSubstring("2 devices in turns"));
   CHECK_THAT(outcomes[1].out, ContainsSubstring("2 devices at once"));
+}
+
+TEST_CASE("Devices that share a link are measured to copy at half its speed each", "[alone]") {
+  const TemporaryFolder folder;
   const Words calibrate = words("calibrate --quick --to 1048576 --output link.platform.json");
   const Outcome calibrated =
       run_all({{2, steelyard_tool, calibrate, folder.path(), {"STEELYARD_EMULATED_DEVICE=devices=2,link=400MiB"}}})
@@ -129,7 +132,8 @@ TEST_CASE(
   CHECK((share > 1.5 && share < 2.5));
 }
 
-TEST_CASE("Halos leave from a device's memory where MPI takes it and the platform's channels say that this is faster") {
+TEST_CASE("Halos leave from a device's memory where MPI takes it and the platform's channels say that this is faster",
+          "[alone]") {
   const TemporaryFolder folder;
   const std::vector<std::string> device{"STEELYARD_EMULATED_DEVICE=mpi=aware,link=100MiB"};
   const auto run = [&](const std::filesystem::path& program, const Words& arguments) {
