@@ -1,6 +1,6 @@
-"""schemas.py ROOT BIN MPIRUN [channels]: what programs write is as core/schemas says, and damaged copies of it are not; a figure of
-merit is the same in output and run.json: a repetition's work over its time; and conformance finds nothing wrong.
-With the word channels the file of measured channels alone, for which two ranks need cores to themselves."""
+"""schemas.py ROOT BIN MPIRUN [channels]: what programs write is as core/schemas says, and damaged copies of it are not;
+a figure of merit is the same in output and run.json: a repetition's work over its time; conformance finds nothing wrong.
+With the word channels the file of measured channels alone, for which two ranks need the cores to themselves."""
 import json, math, os, pathlib, re, signal, subprocess, sys, tempfile, time
 try:
     from jsonschema import Draft202012Validator
