@@ -17,8 +17,8 @@ const steelyard::RankUnits* units_of_main = nullptr;
 const steelyard::Runtime* runtime_of_main = nullptr;
 
 /// Gives the host unit the core where the system has started this test, and the companion that of the host unit: of
-/// tests that run at the same time, each would compute on the first core otherwise. Where hwloc numbers cores unlike the
-/// system, they still may.
+/// tests that run at the same time, each would compute on the first core otherwise. Where hwloc numbers cores unlike
+/// the system, they still may.
 void start_on_this_core(steelyard::RankUnits& units) {
   if (!units.host || !units.companion) return;
   steelyard::CoreList &host = units.host->cores, &companion = units.companion->cores;
